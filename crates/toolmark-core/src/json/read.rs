@@ -115,14 +115,6 @@ impl ReadJsonError {
     pub fn column(&self) -> usize {
         self.column
     }
-
-    /// The same error, seen from a longer text in which this one starts at `offset` on `line`.
-    #[must_use]
-    pub fn moved(mut self, offset: usize, lines: usize) -> Self {
-        self.offset += offset;
-        self.line += lines;
-        self
-    }
 }
 
 impl Explain for ReadJsonError {
