@@ -113,7 +113,7 @@ impl Definition {
         if bytes > Self::MAX_BYTES {
             return Err(ReadDefinitionError::TooLarge { bytes });
         }
-        let json = json::read(text.text())?;
+        let json = json::read(text.text()).map_err(|error| error.seen_in(&text))?;
         Self::of_json(&json, text.clone(), form)
     }
 
@@ -125,7 +125,7 @@ impl Definition {
         Self::read(Slice::of(label, value.to_string()), Form::Tool)
     }
 
-    fn of_json(json: &Json<'_>, text: Slice, form: Form) -> Result<Self, ReadDefinitionError> {
+    pub(crate) fn of_json(json: &Json<'_>, text: Slice, form: Form) -> Result<Self, ReadDefinitionError> {
         let entries = json.entries().ok_or(ReadDefinitionError::NotAnObject(json.type_name()))?;
         let name = json.get("name").and_then(Json::as_str).ok_or(ReadDefinitionError::NoName)?;
         let name: RawName = name.parse()?;

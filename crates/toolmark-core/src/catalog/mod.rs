@@ -152,6 +152,13 @@ impl Catalog {
     }
 }
 
+impl ToolRef {
+    /// Where its pack stands in the load order.
+    pub(crate) fn pack_order(self) -> u32 {
+        self.pack
+    }
+}
+
 impl Inner {
     fn tool(&self, at: ToolRef) -> Option<&Tool> {
         self.packs.get(at.pack as usize)?.pack.tools().get(at.tool as usize)

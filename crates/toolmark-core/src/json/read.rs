@@ -115,6 +115,13 @@ impl ReadJsonError {
     pub fn column(&self) -> usize {
         self.column
     }
+
+    /// The same error, told from the document that the text is a part of.
+    #[must_use]
+    pub(crate) fn seen_in(self, part: &crate::document::Slice) -> Self {
+        let place = part.place_of(self.offset);
+        Self { line: place.line, column: place.column, ..self }
+    }
 }
 
 impl Explain for ReadJsonError {
