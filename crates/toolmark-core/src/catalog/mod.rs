@@ -27,6 +27,8 @@ pub struct Catalog(Arc<Inner>);
 struct Inner {
     hasher: RandomState,
     packs: Vec<Slot>,
+    /// The canonical names of all enabled tools, one after another, so that a lookup touches no tool but the one it finds.
+    names: String,
     index: HashTable<Entry>,
     /// The owners of each short name that has several.
     shared: Vec<Vec<ToolRef>>,
@@ -50,16 +52,18 @@ pub(crate) struct ToolRef {
 /// A name in the index. Canonical names hold a dot and short names do not, so that one table serves both.
 #[derive(Clone, Copy)]
 struct Entry {
+    /// Where the name stands in `names`; a short name is the end of its canonical name.
+    start: u32,
+    length: u16,
     tool: ToolRef,
-    name: NameKind,
+    owners: Owners,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum NameKind {
-    Canonical,
-    Short,
+enum Owners {
+    One,
     /// A short name with several owners, listed in `shared`.
-    Shared(u32),
+    Several(u32),
 }
 
 impl Catalog {
@@ -159,17 +163,20 @@ impl ToolRef {
     }
 }
 
+impl Entry {
+    fn name(self, names: &str) -> &str {
+        let start = self.start as usize;
+        names.get(start..start + usize::from(self.length)).unwrap_or_default()
+    }
+}
+
 impl Inner {
     fn tool(&self, at: ToolRef) -> Option<&Tool> {
         self.packs.get(at.pack as usize)?.pack.tools().get(at.tool as usize)
     }
 
     fn name_of(&self, entry: Entry) -> &str {
-        let Some(tool) = self.tool(entry.tool) else { return "" };
-        match entry.name {
-            NameKind::Canonical => tool.canonical().as_str(),
-            NameKind::Short | NameKind::Shared(_) => tool.raw().as_str(),
-        }
+        entry.name(&self.names)
     }
 
     fn find(&self, name: &str) -> Option<Entry> {

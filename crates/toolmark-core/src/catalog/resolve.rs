@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Catalog, NameKind, ToolRef};
+use super::{Catalog, Owners, ToolRef};
 use crate::explain::{Code, Explain, facts};
 use crate::text::visible;
 use crate::tool::Tool;
@@ -60,11 +60,9 @@ impl Catalog {
     /// Case counts, nothing is trimmed, nothing is allocated.
     pub fn resolve(&self, lookup: &str) -> Resolution<'_> {
         let Some(entry) = self.0.find(lookup) else { return Resolution::NotFound };
-        match entry.name {
-            NameKind::Canonical | NameKind::Short => {
-                self.tool(entry.tool).map_or(Resolution::NotFound, Resolution::Found)
-            }
-            NameKind::Shared(list) => Resolution::Ambiguous(Candidates {
+        match entry.owners {
+            Owners::One => self.tool(entry.tool).map_or(Resolution::NotFound, Resolution::Found),
+            Owners::Several(list) => Resolution::Ambiguous(Candidates {
                 catalog: self,
                 owners: self.0.shared.get(list as usize).map(Vec::as_slice).unwrap_or_default(),
             }),

@@ -1,6 +1,7 @@
 //! The table itself: deterministic, sticky, and injective, or it says why not.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::BuildHasher as _;
 use std::str::FromStr;
@@ -47,7 +48,7 @@ pub struct ExposedTable {
     profile: Profile,
     rows: Vec<Row>,
     index: HashTable<u32>,
-    published: Published,
+    before: Published,
     visible: usize,
 }
 
@@ -83,8 +84,7 @@ struct Refused {
 }
 
 /// Names under construction: exposed name → canonical name of its owner.
-#[derive(Default)]
-struct Taken(std::collections::HashMap<String, String>);
+struct Taken<'a>(HashMap<Cow<'a, str>, &'a str>);
 
 impl Mode {
     /// The mode in one word.
@@ -150,17 +150,17 @@ impl ExposedTable {
     /// # Errors
     /// [`ExposeError`] with every tool that gets none; only [`Mode::Bare`] can fail for a collision.
     pub fn build(catalog: &Catalog, profile: &Profile, mode: Mode, published: &Published) -> Result<Self, ExposeError> {
-        let mut taken = Taken::default();
-        let mut named: Vec<(ToolRef, String)> = Vec::with_capacity(catalog.len());
+        let mut taken = Taken(HashMap::with_capacity(catalog.len()));
+        let mut named: Vec<(ToolRef, Cow<'_, str>)> = Vec::with_capacity(catalog.len());
         // Names that were published stay reserved, whether their tool is there or not.
         for (exposed, owner) in published.former().chain(published.current().map(|(owner, exposed)| (exposed, owner))) {
-            taken.claim(exposed, owner);
+            taken.claim(&Cow::Borrowed(exposed), owner);
         }
         let mut waiting = Vec::new();
         for (reference, pack, tool) in in_order(catalog) {
             let known = published.current.get(tool.canonical().as_str());
             match known.filter(|name| profile.accepts(name)) {
-                Some(name) => named.push((reference, name.clone())),
+                Some(name) => named.push((reference, Cow::Borrowed(name))),
                 None => waiting.push((reference, pack, tool)),
             }
         }
@@ -188,8 +188,8 @@ impl ExposedTable {
             match name {
                 Some(name) => named.push((reference, name)),
                 None => refused.push(Refused {
-                    owner: taken.0.get(&fit(profile, &wanted, canonical)).cloned(),
-                    name: wanted,
+                    owner: taken.0.get(fit(profile, &wanted, canonical).as_str()).map(|&owner| owner.to_owned()),
+                    name: wanted.into_owned(),
                     tool: canonical.to_string(),
                 }),
             }
@@ -200,35 +200,50 @@ impl ExposedTable {
         Ok(Self::assemble(catalog, profile, named, published))
     }
 
-    fn assemble(catalog: &Catalog, profile: &Profile, named: Vec<(ToolRef, String)>, before: &Published) -> Self {
-        let mut published = before.clone();
-        let mut rows: Vec<Row> = Vec::with_capacity(named.len());
-        for (tool, name) in named {
-            if let Some(canonical) = catalog.tool(tool).map(|tool| tool.canonical().as_str()) {
-                published.remember(canonical, &name);
-            }
-            rows.push(Row { name: ExposedName::new(&name), tool, alias: false });
-        }
+    fn assemble(catalog: &Catalog, profile: &Profile, named: Vec<(ToolRef, Cow<'_, str>)>, before: &Published) -> Self {
+        let row = |(tool, name): (ToolRef, Cow<'_, str>)| Row { name: ExposedName::new(&name), tool, alias: false };
+        let mut rows: Vec<Row> = named.into_iter().map(row).collect();
         rows.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         let visible = rows.len();
-        if !published.former.is_empty() {
-            let by_name: std::collections::HashMap<&str, ToolRef> =
-                catalog.references().map(|(at, _, tool)| (tool.canonical().as_str(), at)).collect();
-            rows.extend(published.former().filter_map(|(exposed, canonical)| {
-                by_name.get(canonical).map(|&tool| Row { name: ExposedName::new(exposed), tool, alias: true })
-            }));
+        let mut table = Self {
+            catalog: catalog.clone(),
+            profile: profile.clone(),
+            rows,
+            index: HashTable::new(),
+            before: before.clone(),
+            visible,
+        };
+        table.add_former_names();
+        table.link();
+        table
+    }
+
+    /// Former names come last, so that none of them hides a current one.
+    fn add_former_names(&mut self) {
+        if self.before == Published::default() {
+            return;
         }
-        let hash = |name: &ExposedName| catalog.hasher().hash_one(name.as_str());
+        let by_name: HashMap<&str, ToolRef> =
+            self.catalog.references().map(|(at, _, tool)| (tool.canonical().as_str(), at)).collect();
+        let published = self.published();
+        let aliases = published.former().filter_map(|(exposed, canonical)| {
+            by_name.get(canonical).map(|&tool| Row { name: ExposedName::new(exposed), tool, alias: true })
+        });
+        self.rows.extend(aliases);
+    }
+
+    fn link(&mut self) {
+        let rows = &self.rows;
+        let hash = |name: &ExposedName| self.catalog.hasher().hash_one(name.as_str());
         let mut index = HashTable::with_capacity(rows.len());
-        for (at, row) in (0u32..).zip(&rows) {
+        for (at, row) in (0u32..).zip(rows) {
             let same = |&other: &u32| rows.get(other as usize).is_some_and(|other| other.name == row.name);
             let rehash = |&other: &u32| rows.get(other as usize).map_or(0, |row| hash(&row.name));
-            // Current names come first, so that a former name never hides one.
             if let Entry::Vacant(free) = index.entry(hash(&row.name), same, rehash) {
                 free.insert(at);
             }
         }
-        Self { catalog: catalog.clone(), profile: profile.clone(), rows, index, published, visible }
+        self.index = index;
     }
 
     /// The tool behind an exposed name, current or former. Nothing is allocated and nothing is guessed.
@@ -265,8 +280,12 @@ impl ExposedTable {
 
     /// What to remember, so that the next table gives the same names.
     #[must_use]
-    pub fn published(&self) -> &Published {
-        &self.published
+    pub fn published(&self) -> Published {
+        let mut published = self.before.clone();
+        for row in self.listed() {
+            published.remember(row.tool.canonical().as_str(), row.name.as_str());
+        }
+        published
     }
 
     fn exposed<'t>(&'t self, row: &'t Row) -> Option<Exposed<'t>> {
@@ -274,18 +293,14 @@ impl ExposedTable {
     }
 }
 
-impl Taken {
+impl<'a> Taken<'a> {
     /// Takes a name for `owner`, unless somebody else has it.
-    fn claim(&mut self, name: &str, owner: &str) -> bool {
-        if let Some(holder) = self.0.get(name) {
-            return holder == owner;
-        }
-        self.0.insert(name.into(), owner.into());
-        true
+    fn claim(&mut self, name: &Cow<'a, str>, owner: &'a str) -> bool {
+        *self.0.entry(name.clone()).or_insert(owner) == owner
     }
 
-    fn first(&mut self, owner: &str, names: impl IntoIterator<Item = String>) -> Option<String> {
-        names.into_iter().find(|name| self.claim(name, owner))
+    fn first(&mut self, owner: &'a str, names: impl IntoIterator<Item = String>) -> Option<Cow<'a, str>> {
+        names.into_iter().map(Cow::Owned).find(|name| self.claim(name, owner))
     }
 }
 
@@ -298,17 +313,17 @@ fn in_order(catalog: &Catalog) -> Vec<(ToolRef, &Pack, &Tool)> {
     all
 }
 
-fn wanted(mode: Mode, pack: &Pack, tool: &Tool) -> String {
+fn wanted<'t>(mode: Mode, pack: &Pack, tool: &'t Tool) -> Cow<'t, str> {
     match mode {
-        Mode::Auto | Mode::Bare => tool.raw().to_string(),
+        Mode::Auto | Mode::Bare => Cow::Borrowed(tool.raw().as_str()),
         Mode::Prefixed => prefixed(pack, tool),
     }
 }
 
-fn prefixed(pack: &Pack, tool: &Tool) -> String {
+fn prefixed<'t>(pack: &Pack, tool: &'t Tool) -> Cow<'t, str> {
     match (pack.prefix(), tool.pack()) {
-        (Some(""), _) | (None, None) => tool.raw().to_string(),
-        (Some(prefix), _) | (None, Some(prefix)) => format!("{prefix}__{}", tool.raw()),
+        (Some(""), _) | (None, None) => Cow::Borrowed(tool.raw().as_str()),
+        (Some(prefix), _) | (None, Some(prefix)) => Cow::Owned(format!("{prefix}__{}", tool.raw())),
     }
 }
 

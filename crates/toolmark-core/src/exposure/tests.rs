@@ -45,7 +45,7 @@ fn a_unique_name_stays_bare_and_the_later_of_two_is_prefixed() {
 #[test]
 fn a_pack_that_joins_later_and_earlier_in_the_config_takes_no_published_name() {
     let before = catalog(&[("jira", &["search"])]);
-    let published = build(&before, ProfileName::Generic, Mode::Auto, &Published::default()).published().clone();
+    let published = build(&before, ProfileName::Generic, Mode::Auto, &Published::default()).published();
     let after = catalog(&[("github", &["search"]), ("jira", &["search"])]);
     let table = build(&after, ProfileName::Generic, Mode::Auto, &published);
     assert_eq!(name_of(&table, "jira.search"), "search");
@@ -55,7 +55,7 @@ fn a_pack_that_joins_later_and_earlier_in_the_config_takes_no_published_name() {
 #[test]
 fn the_name_of_a_tool_that_is_away_stays_reserved() {
     let published =
-        build(&catalog(&[("a", &["x"])]), ProfileName::Generic, Mode::Auto, &Published::default()).published().clone();
+        build(&catalog(&[("a", &["x"])]), ProfileName::Generic, Mode::Auto, &Published::default()).published();
     let table = build(&catalog(&[("b", &["x"])]), ProfileName::Generic, Mode::Auto, &published);
     assert_eq!(name_of(&table, "b.x"), "b__x");
 }
@@ -201,7 +201,7 @@ proptest! {
         let before = ExposedTable::build(&catalog_of(&packs), &profile, Mode::Auto, &Published::default()).unwrap();
         let extra = extra.into_iter().map(|(name, tools)| (format!("{name}x"), tools)).filter(|(name, _)| packs.iter().all(|(known, _)| known != name));
         let all: Vec<_> = if front { extra.chain(packs.clone()).collect() } else { packs.iter().cloned().chain(extra).collect() };
-        let after = ExposedTable::build(&catalog_of(&all), &profile, Mode::Auto, before.published()).unwrap();
+        let after = ExposedTable::build(&catalog_of(&all), &profile, Mode::Auto, &before.published()).unwrap();
         for row in before.listed() {
             prop_assert_eq!(name_of(&after, row.tool.canonical().as_str()), row.name.as_str());
         }
