@@ -113,7 +113,7 @@ impl Catalog {
     /// # Errors
     /// [`BuildCatalogError`] with all problems of the result.
     pub fn with_pack(&self, pack: Pack) -> Result<Self, BuildCatalogError> {
-        self.to_builder().replace(pack).build()
+        self.rebuild().replace(pack).build()
     }
 
     /// The same catalog without one pack.
@@ -121,7 +121,7 @@ impl Catalog {
     /// # Errors
     /// [`BuildCatalogError`] when other problems remain.
     pub fn without_pack(&self, name: &PackName) -> Result<Self, BuildCatalogError> {
-        self.to_builder().remove(name).build()
+        self.rebuild().remove(name).build()
     }
 
     /// The same catalog with one pack switched on or off. Switching one off may resolve an ambiguity.
@@ -129,11 +129,13 @@ impl Catalog {
     /// # Errors
     /// [`BuildCatalogError`] when no pack has that name.
     pub fn with_enabled(&self, name: &PackName, enabled: bool) -> Result<Self, BuildCatalogError> {
-        let builder = self.to_builder();
+        let builder = self.rebuild();
         if enabled { builder.enable(name) } else { builder.disable(name) }.build()
     }
 
-    fn to_builder(&self) -> CatalogBuilder {
+    /// Begins a catalog with the packs of this one, which are not prepared again.
+    #[must_use]
+    pub fn rebuild(&self) -> CatalogBuilder {
         CatalogBuilder::from_slots(self.0.packs.clone(), self.0.hasher.clone())
     }
 

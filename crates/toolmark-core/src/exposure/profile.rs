@@ -115,6 +115,15 @@ impl Profile {
         }
     }
 
+    /// A name as the client shows it to its model.
+    #[must_use]
+    pub fn as_seen(&self, name: &str) -> String {
+        match self.name {
+            ProfileName::Cursor => name.to_owned(),
+            _ => format!("{}{name}", self.outer_prefix()),
+        }
+    }
+
     /// How long a name may be before the client adds its prefix.
     #[must_use]
     pub fn budget(&self) -> usize {
