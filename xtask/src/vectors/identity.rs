@@ -18,6 +18,9 @@ use super::{Outcome, Verdict};
 /// What a function answers: a value, or the category of an error.
 type Answer = Result<Value, Refusal>;
 
+/// What a function answers that keeps numbers as they are written.
+type ExactAnswer = Result<Json<'static>, Refusal>;
+
 /// Why there is no value.
 pub(crate) enum Refusal {
     /// The function refused, in a way that has a category.
@@ -44,29 +47,67 @@ pub(crate) fn run(path: &Path, vectors: &[Vector<'_>]) -> Result<Vec<Outcome>, R
 
 fn outcome(path: &Path, vector: &Vector<'_>) -> Result<Outcome, ReadVectorsError> {
     let later = LATER.iter().find(|(function, _)| *function == vector.function);
-    let verdict = match (later, answer(&vector.function, &vector.input)) {
-        (Some((_, waits_for)), _) => Verdict::Pending { waits_for },
-        (None, Some(answer)) => judge(&vector.expected, answer),
-        (None, None) => {
-            let problem = format!("vector `{}` is of the unknown function `{}`", vector.id, vector.function);
-            return Err(ReadVectorsError::new(path, problem));
-        }
+    let verdict = if let Some((_, waits_for)) = later {
+        Verdict::Pending { waits_for }
+    } else if let Some(answer) = exact_answer(&vector.function, &vector.input) {
+        judge(&vector.expected, answer, |expected, got| same(expected, got), Json::to_value)
+    } else if let Some(answer) = answer(&vector.function, &vector.input) {
+        judge(&vector.expected, answer, |expected, got| expected.to_value() == *got, Value::clone)
+    } else {
+        let problem = format!("vector `{}` is of the unknown function `{}`", vector.id, vector.function);
+        return Err(ReadVectorsError::new(path, problem));
     };
     Ok(Outcome { id: vector.id.clone(), function: vector.function.clone(), verdict })
 }
 
-/// Errors are compared by category. Objects are compared without the order of their keys, numbers with their kind.
-fn judge(expected: &Expected<'_>, answer: Answer) -> Verdict {
+/// Compares an answer with what was recorded; errors by their category.
+fn judge<T>(
+    expected: &Expected<'_>,
+    answer: Result<T, Refusal>,
+    same: impl Fn(&Json<'_>, &T) -> bool,
+    shown: impl Fn(&T) -> Value,
+) -> Verdict {
+    let passed = match (expected, &answer) {
+        (Expected::Output(expected), Ok(got)) => same(expected, got),
+        (Expected::ErrorCategory(expected), Err(Refusal::Category(got))) => expected == got,
+        _ => false,
+    };
+    if passed {
+        return Verdict::Passed;
+    }
     let expected = match expected {
         Expected::Output(output) => json!({ "output": output.to_value() }),
         Expected::ErrorCategory(category) => json!({ "error_category": category }),
     };
     let got = match answer {
-        Ok(output) => json!({ "output": output }),
+        Ok(output) => json!({ "output": shown(&output) }),
         Err(Refusal::Category(category)) => json!({ "error_category": category }),
         Err(Refusal::BadInput(problem)) => json!({ "bad_input": problem }),
     };
-    if got == expected { Verdict::Passed } else { Verdict::Missed { expected, got } }
+    Verdict::Missed { expected, got }
+}
+
+/// Objects without the order of their keys, whole numbers by their digits, others by the double they stand for.
+fn same(one: &Json<'_>, other: &Json<'_>) -> bool {
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => {
+            let whole = |text: &str| !text.contains(['.', 'e', 'E']);
+            one == other || (!whole(one) && !whole(other) && one.parse::<f64>() == other.parse::<f64>())
+        }
+        (Json::Array(one), Json::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (Json::Object(one), Json::Object(entries)) => {
+            one.len() == entries.len()
+                && one.iter().all(|(key, value)| other.get(key).is_some_and(|other| same(value, other)))
+        }
+        _ => one == other,
+    }
+}
+
+/// The answer of a function whose numbers count as written; none when it is no such function.
+fn exact_answer(function: &str, input: &Json<'_>) -> Option<ExactAnswer> {
+    (function == "strict_schema").then(|| mcp::strict(&Input::of(input)))
 }
 
 /// The answer of a function; none when nobody knows it.

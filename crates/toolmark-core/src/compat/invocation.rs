@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::error::IdentifyInvocationError;
 use self::plain::Plain;
+use super::call_id::unwrapped;
 use super::hosted::{HostedRequest, provider_request};
 use super::loose::{Loose, with};
 use super::wire::WireName;
@@ -100,8 +101,8 @@ pub fn identify_invocation(
     item: &Json<'_>,
     context: InvocationContext<'_>,
 ) -> Result<Option<InvocationIdentity>, IdentifyInvocationError> {
-    let unwrapped = unwrap_hosted(item);
-    let item = unwrapped.as_ref().unwrap_or(item);
+    let hosted = unwrap_hosted(item);
+    let item = hosted.as_ref().unwrap_or(item);
     if matches!(item.field("type"), Some(Json::Array(_) | Json::Object(_))) {
         return Err(IdentifyInvocationError::TypeNotText);
     }
@@ -126,9 +127,11 @@ pub fn identify_invocation(
 }
 
 /// A hosted call as the request it carries: the provider's fields laid over the outer ones. None when it is no such call.
+///
+/// The id and the name are those that an approval reads, which looks into a `raw_item` first.
 fn unwrap_hosted<'a>(item: &'a Json<'_>) -> Option<Json<'a>> {
     let request = provider_request(item)?;
-    let resolved = HostedRequest::read(item)?;
+    let resolved = HostedRequest::read(unwrapped(item))?;
     let mut fields: Vec<(Cow<'a, str>, Json<'a>)> = Vec::new();
     for (key, value) in item.entries()?.iter().filter(|(key, _)| request.field(key).is_none()).chain(request.entries()?)
     {

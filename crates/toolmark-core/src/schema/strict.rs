@@ -8,12 +8,13 @@ mod graph;
 mod merge;
 mod pointer;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 pub use self::error::{StrictSchemaError, StrictSchemaErrorKind};
 use self::error::{StrictSchemaErrorKind as Kind, shown};
 use self::graph::{Graph, Id};
 use self::merge::is_only_a_reference;
+use crate::json::Json;
 
 /// What to do about an object that declares no properties and does not say that it is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,39 +62,59 @@ const ANNOTATIONS: [&str; 15] = [
 /// # Errors
 /// [`StrictSchemaError`] when there is no strict form that accepts the same, or when the schema is too deep or too large.
 pub fn to_strict(schema: &Value, open: OpenObjects) -> Result<Value, StrictSchemaError> {
-    let at_root = |kind| StrictSchemaError::new(kind, "#".into());
-    refuse_depth([schema].into_iter(), 1).map_err(at_root)?;
-    if schema.as_object().is_some_and(Map::is_empty) {
-        return Ok(json!({ "type": "object", "additionalProperties": false, "properties": {}, "required": [] }));
-    }
+    refuse_depth([schema], 1, children_of_value)?;
+    to_strict_exact(&Json::from(schema), open).map(|strict| strict.to_value())
+}
+
+/// The same for a schema that was read with its numbers as written; they stay so.
+///
+/// # Errors
+/// As [`to_strict`].
+pub fn to_strict_exact(schema: &Json<'_>, open: OpenObjects) -> Result<Json<'static>, StrictSchemaError> {
+    refuse_depth([schema], 1, children)?;
     let (graph, root) = Graph::of(schema);
     let mut transform = Transform { graph, root, open, left: MAX_NODES, place: Vec::new() };
-    if let Err(kind) = transform.visit(root, 1, false) {
-        return Err(StrictSchemaError::new(kind, transform.place()));
-    }
-    transform.check_root().map_err(at_root)?;
-    transform.graph.export(root).map_err(at_root)
+    transform.run().map_err(|kind| StrictSchemaError::new(kind, transform.place()))
 }
 
 /// Refuses a schema that is too deep for any of this.
 pub(crate) fn check_depth(schema: &Map<String, Value>) -> Result<(), StrictSchemaError> {
-    refuse_depth(schema.values(), 2).map_err(|kind| StrictSchemaError::new(kind, "#".into()))
+    refuse_depth(schema.values(), 2, children_of_value)
 }
 
 /// Walks with a stack of its own: this runs before anything recursive does.
-fn refuse_depth<'a>(values: impl Iterator<Item = &'a Value>, depth: usize) -> Result<(), Kind> {
-    let mut stack: Vec<(&Value, usize)> = values.map(|value| (value, depth)).collect();
+fn refuse_depth<'a, T: 'a>(
+    values: impl IntoIterator<Item = &'a T>,
+    depth: usize,
+    children: impl Fn(&'a T) -> Option<Vec<&'a T>>,
+) -> Result<(), StrictSchemaError> {
+    let mut stack: Vec<(&T, usize)> = values.into_iter().map(|value| (value, depth)).collect();
     while let Some((value, depth)) = stack.pop() {
-        if (value.is_array() || value.is_object()) && depth > MAX_DEPTH {
-            return Err(Kind::TooDeep);
-        }
-        match value {
-            Value::Array(items) => stack.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(entries) => stack.extend(entries.values().map(|value| (value, depth + 1))),
-            _ => {}
+        if let Some(children) = children(value) {
+            if depth > MAX_DEPTH {
+                return Err(StrictSchemaError::new(Kind::TooDeep, "#".into()));
+            }
+            stack.extend(children.into_iter().map(|child| (child, depth + 1)));
         }
     }
     Ok(())
+}
+
+/// What a container holds; none when the value is no container.
+fn children_of_value(value: &Value) -> Option<Vec<&Value>> {
+    match value {
+        Value::Array(items) => Some(items.iter().collect()),
+        Value::Object(entries) => Some(entries.values().collect()),
+        _ => None,
+    }
+}
+
+fn children<'a, 'v>(value: &'a Json<'v>) -> Option<Vec<&'a Json<'v>>> {
+    match value {
+        Json::Array(items) => Some(items.iter().collect()),
+        Json::Object(entries) => Some(entries.iter().map(|(_, value)| value).collect()),
+        _ => None,
+    }
 }
 
 /// What to do with a node after one pass over it.
@@ -113,6 +134,17 @@ struct Transform {
 }
 
 impl Transform {
+    fn run(&mut self) -> Result<Json<'static>, Kind> {
+        if self.graph.members(self.root).is_some_and(|members| members.len() == 0) {
+            // A schema that says nothing is taken for "no arguments", not for "anything".
+            self.graph.set_new(self.root, "properties", &Json::Object(Vec::new()));
+            self.graph.set_new(self.root, "additionalProperties", &Json::Bool(false));
+        }
+        self.visit(self.root, 1, false)?;
+        self.check_root()?;
+        self.graph.export(self.root)
+    }
+
     /// Makes a node strict, with everything below it. `nested` says that it lies inside a schema with an `$id` of its own.
     fn visit(&mut self, node: Id, depth: usize, nested: bool) -> Result<(), Kind> {
         let mut depth = depth;
@@ -181,8 +213,7 @@ impl Transform {
         let properties = self.graph.get(node, "properties").filter(|id| self.graph.members(*id).is_some());
         if self.graph.get(node, "type").is_none_or(|kind| self.graph.is_null(kind)) {
             if properties.is_some() {
-                let object = self.graph.import(&json!("object"));
-                self.graph.set(node, "type", object);
+                self.graph.set_new(node, "type", &Json::String("object".into()));
             } else if additional.is_some_and(|id| !self.graph.is_false(id)) {
                 return Err(Kind::AdditionalProperties);
             }
@@ -196,8 +227,7 @@ impl Transform {
         }
         match additional {
             None => {
-                let closed = self.graph.import(&json!(false));
-                self.graph.set(node, "additionalProperties", closed);
+                self.graph.set_new(node, "additionalProperties", &Json::Bool(false));
                 Ok(())
             }
             Some(id) if self.graph.is_false(id) => Ok(()),
@@ -210,9 +240,8 @@ impl Transform {
         let Some(properties) = self.graph.get(node, "properties").and_then(|id| self.graph.members(id)) else {
             return;
         };
-        let names: Value = properties.iter().map(|(key, _)| Value::from(key.as_ref())).collect();
-        let required = self.graph.import(&names);
-        self.graph.set(node, "required", required);
+        let names = properties.iter().map(|(key, _)| Json::String(key.to_string().into())).collect();
+        self.graph.set_new(node, "required", &Json::Array(names));
     }
 
     fn visit_members(&mut self, node: Id, key: &str, depth: usize, nested: bool) -> Result<(), Kind> {

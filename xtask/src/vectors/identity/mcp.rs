@@ -7,10 +7,10 @@ use toolmark_core::compat::mcp::{
     Server, all_function_tools, prefixed_base_name, prefixed_tool_names, requires_approval, safe_name_part,
     server_log_name, tool_schema,
 };
-use toolmark_core::schema::strict::{OpenObjects, to_strict};
+use toolmark_core::schema::strict::{OpenObjects, to_strict_exact};
 
 use super::input::{Input, unfit};
-use super::{Answer, Refusal};
+use super::{Answer, ExactAnswer, Refusal};
 
 pub(super) fn answer(function: &str, input: &Input<'_>) -> Option<Answer> {
     Some(match function {
@@ -23,7 +23,6 @@ pub(super) fn answer(function: &str, input: &Input<'_>) -> Option<Answer> {
         "mcp_all_function_tools" => all(input),
         "mcp_require_approval" => approval(input),
         "mcp_tool_schema" => schema(input),
-        "strict_schema" => strict(input),
         _ => return None,
     })
 }
@@ -73,8 +72,8 @@ fn schema(input: &Input<'_>) -> Answer {
     Ok(json!({ "schema": prepared.schema(), "strict": prepared.is_strict() }))
 }
 
-fn strict(input: &Input<'_>) -> Answer {
+pub(super) fn strict(input: &Input<'_>) -> ExactAnswer {
     let reject = input.optional("reject_open_objects").and_then(Value::as_bool).unwrap_or(false);
     let open = if reject { OpenObjects::Reject } else { OpenObjects::Close };
-    to_strict(input.value("schema")?, open).map_err(|error| Refusal::Category(error.category()))
+    to_strict_exact(input.exact("schema")?, open).map_err(|error| Refusal::Category(error.category()))
 }

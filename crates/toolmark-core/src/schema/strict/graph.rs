@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use serde_json::{Map, Value};
-
 use super::error::StrictSchemaErrorKind as Kind;
+use crate::json::Json;
 
 /// A node of the graph.
 pub(super) type Id = usize;
@@ -24,7 +23,8 @@ pub(super) struct Graph {
 
 /// One JSON value; containers hold the ids of what they contain.
 enum Node {
-    Leaf(Value),
+    /// Null, a flag, a number as it was written, or a string.
+    Leaf(Json<'static>),
     Array(Vec<Id>),
     Object(Members),
 }
@@ -67,24 +67,27 @@ impl Members {
 
 impl Graph {
     /// Takes over a value whose depth was checked; gives the id of its root.
-    pub(super) fn of(value: &Value) -> (Self, Id) {
+    pub(super) fn of(value: &Json<'_>) -> (Self, Id) {
         let mut graph = Self { nodes: Vec::new(), work: WORK };
         let root = graph.import(value);
         (graph, root)
     }
 
-    pub(super) fn import(&mut self, value: &Value) -> Id {
+    pub(super) fn import(&mut self, value: &Json<'_>) -> Id {
         let node = match value {
-            Value::Array(items) => Node::Array(items.iter().map(|item| self.import(item)).collect()),
-            Value::Object(entries) => {
+            Json::Array(items) => Node::Array(items.iter().map(|item| self.import(item)).collect()),
+            Json::Object(entries) => {
                 let mut members = Members::default();
                 for (key, value) in entries {
                     let value = self.import(value);
-                    members.set(&key.as_str().into(), value);
+                    members.set(&key.as_ref().into(), value);
                 }
                 Node::Object(members)
             }
-            leaf => Node::Leaf(leaf.clone()),
+            Json::Null => Node::Leaf(Json::Null),
+            Json::Bool(flag) => Node::Leaf(Json::Bool(*flag)),
+            Json::Number(text) => Node::Leaf(Json::Number(text.to_string().into())),
+            Json::String(text) => Node::Leaf(Json::String(text.to_string().into())),
         };
         self.add(node)
     }
@@ -100,7 +103,7 @@ impl Graph {
     }
 
     /// The value of a node that is no container.
-    pub(super) fn leaf(&self, id: Id) -> Option<&Value> {
+    pub(super) fn leaf(&self, id: Id) -> Option<&Json<'static>> {
         match self.nodes.get(id)? {
             Node::Leaf(value) => Some(value),
             _ => None,
@@ -144,6 +147,12 @@ impl Graph {
         self.members_mut(id).into_iter().for_each(|members| members.set(&key.into(), value));
     }
 
+    /// Sets a member to a value that was not there before.
+    pub(super) fn set_new(&mut self, id: Id, key: &str, value: &Json<'_>) {
+        let value = self.import(value);
+        self.set(id, key, value);
+    }
+
     pub(super) fn remove(&mut self, id: Id, key: &str) -> bool {
         self.members_mut(id).is_some_and(|members| members.remove(key))
     }
@@ -157,11 +166,11 @@ impl Graph {
     }
 
     pub(super) fn is_null(&self, id: Id) -> bool {
-        self.leaf(id).is_some_and(Value::is_null)
+        self.leaf(id).is_some_and(Json::is_null)
     }
 
     pub(super) fn is_false(&self, id: Id) -> bool {
-        self.leaf(id) == Some(&Value::Bool(false))
+        self.leaf(id) == Some(&Json::Bool(false))
     }
 
     /// Neither null, false, zero nor empty.
@@ -171,9 +180,9 @@ impl Graph {
             Some(Node::Array(items)) => !items.is_empty(),
             Some(Node::Object(members)) => members.len() > 0,
             Some(Node::Leaf(value)) => match value {
-                Value::Bool(flag) => *flag,
-                Value::Number(number) => number.as_f64() != Some(0.0),
-                Value::String(text) => !text.is_empty(),
+                Json::Bool(flag) => *flag,
+                Json::Number(number) => number.parse() != Ok(0.0),
+                Json::String(text) => !text.is_empty(),
                 _ => false,
             },
         }
@@ -184,9 +193,9 @@ impl Graph {
         match self.nodes.get(id) {
             Some(Node::Array(_)) => "an array",
             Some(Node::Object(_)) => "an object",
-            Some(Node::Leaf(Value::Bool(_))) => "a boolean",
-            Some(Node::Leaf(Value::Number(_))) => "a number",
-            Some(Node::Leaf(Value::String(_))) => "a string",
+            Some(Node::Leaf(Json::Bool(_))) => "a boolean",
+            Some(Node::Leaf(Json::Number(_))) => "a number",
+            Some(Node::Leaf(Json::String(_))) => "a string",
             _ => "null",
         }
     }
@@ -227,26 +236,27 @@ impl Graph {
     }
 
     /// The value at a node. What is shared is written out in every place.
-    pub(super) fn export(&mut self, id: Id) -> Result<Value, Kind> {
+    pub(super) fn export(&mut self, id: Id) -> Result<Json<'static>, Kind> {
         self.export_below(id, 0)
     }
 
-    fn export_below(&mut self, id: Id, depth: usize) -> Result<Value, Kind> {
+    fn export_below(&mut self, id: Id, depth: usize) -> Result<Json<'static>, Kind> {
         self.spend(1)?;
         if depth > RESULT_DEPTH {
             return Err(Kind::TooDeep);
         }
         match self.nodes.get(id) {
-            None => Ok(Value::Null),
+            None => Ok(Json::Null),
             Some(Node::Leaf(value)) => Ok(value.clone()),
             Some(Node::Array(items)) => {
                 let items = items.clone();
-                items.into_iter().map(|item| self.export_below(item, depth + 1)).collect()
+                let items = items.into_iter().map(|item| self.export_below(item, depth + 1));
+                Ok(Json::Array(items.collect::<Result<_, Kind>>()?))
             }
             Some(Node::Object(members)) => {
                 let entries: Vec<(String, Id)> = members.iter().map(|(key, id)| (key.to_string(), id)).collect();
-                let entries = entries.into_iter().map(|(key, id)| Ok((key, self.export_below(id, depth + 1)?)));
-                Ok(Value::Object(entries.collect::<Result<Map<_, _>, Kind>>()?))
+                let entries = entries.into_iter().map(|(key, id)| Ok((key.into(), self.export_below(id, depth + 1)?)));
+                Ok(Json::Object(entries.collect::<Result<_, Kind>>()?))
             }
         }
     }
@@ -257,23 +267,24 @@ impl Graph {
     }
 }
 
-fn same_leaf(one: &Value, other: &Value) -> bool {
+fn same_leaf(one: &Json<'_>, other: &Json<'_>) -> bool {
     match (one, other) {
-        (Value::Number(one), Value::Number(other)) => match (whole(one), whole(other)) {
+        (Json::Number(one), Json::Number(other)) => match (whole(one), whole(other)) {
             (Some(one), Some(other)) => one == other,
-            (None, None) => one.as_f64() == other.as_f64(),
+            (None, None) => one.parse::<f64>() == other.parse::<f64>(),
             _ => false,
         },
         _ => one == other,
     }
 }
 
-/// The number if it is whole and of a size that one can count to; every number in a `Value` that is whole but not here is a
-/// double, and those compare as such.
-#[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
-fn whole(number: &serde_json::Number) -> Option<i128> {
-    let whole = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
-    whole.or_else(|| {
-        number.as_f64().filter(|double| double.fract() == 0.0 && double.abs() < 1e30).map(|double| double as i128)
-    })
+/// All digits of a number, if it is whole: `1.0` and `1e2` are.
+fn whole(number: &str) -> Option<String> {
+    let digits = match number.contains(['.', 'e', 'E']) {
+        false => number.to_owned(),
+        true => {
+            number.parse().ok().filter(|double: &f64| double.fract() == 0.0).map(|double| format!("{double:.0}"))?
+        }
+    };
+    Some(if digits == "-0" { "0".to_owned() } else { digits })
 }
