@@ -15,7 +15,10 @@ pub(crate) struct Bench {}
 
 impl Bench {
     pub(crate) fn run(&self) -> ExitCode {
-        let catalog = succeeds("cargo bench: the catalog", &mut cargo(&["bench", "--locked", "-p", "toolmark-core", "--bench", "catalog"]));
+        let catalog = succeeds(
+            "cargo bench: the catalog",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-core", "--bench", "catalog"]),
+        );
         let program = program();
         if catalog && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }

@@ -44,5 +44,6 @@ impl Fuzz {
 }
 
 fn cargo_fuzz() -> bool {
-    exists("cargo-fuzz") || succeeds("installing cargo-fuzz 0.13", &mut cargo(&["install", "--locked", "cargo-fuzz@^0.13"]))
+    exists("cargo-fuzz")
+        || succeeds("installing cargo-fuzz 0.13", &mut cargo(&["install", "--locked", "cargo-fuzz@^0.13"]))
 }

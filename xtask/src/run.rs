@@ -47,8 +47,10 @@ pub(crate) fn ensure(program: &str, package: &str) -> bool {
         return true;
     }
     say(&format!("`{program}` is missing; installing the Debian package `{package}`"));
-    let apt = |arguments: &[&str]| Command::new("apt-get").args(arguments).status().is_ok_and(|status| status.success());
-    let installed = apt(&["install", "-y", "-qq", package]) || (apt(&["update", "-qq"]) && apt(&["install", "-y", "-qq", package]));
+    let apt =
+        |arguments: &[&str]| Command::new("apt-get").args(arguments).status().is_ok_and(|status| status.success());
+    let installed =
+        apt(&["install", "-y", "-qq", package]) || (apt(&["update", "-qq"]) && apt(&["install", "-y", "-qq", package]));
     if !installed {
         say(&format!("could not install `{package}`; install it by hand and try again"));
     }

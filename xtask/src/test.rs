@@ -70,8 +70,10 @@ fn tested() -> bool {
 
 /// Features that another crate switches on must not be what makes a crate compile.
 fn alone() -> bool {
-    let crates = ["toolmark-core", "toolmark-lint", "toolmark", "toolmark-testkit", "toolmark-cli"];
-    crates.iter().all(|name| succeeds(&format!("cargo check -p {name}"), &mut cargo(&["check", "--locked", "--quiet", "-p", name])))
+    let crates = ["toolmark-core", "toolmark-effects", "toolmark-lint", "toolmark", "toolmark-testkit", "toolmark-cli"];
+    crates.iter().all(|name| {
+        succeeds(&format!("cargo check -p {name}"), &mut cargo(&["check", "--locked", "--quiet", "-p", name]))
+    })
 }
 
 fn documented() -> bool {
@@ -84,6 +86,7 @@ fn vectors() -> bool {
 }
 
 fn fuzz_targets() -> bool {
-    let arguments = ["check", "--locked", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
+    let arguments =
+        ["check", "--locked", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
     ensure("c++", "g++") && succeeds("cargo check in fuzz/", &mut cargo(&arguments))
 }

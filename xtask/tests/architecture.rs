@@ -8,6 +8,7 @@ use serde_json::Value;
 /// What each crate of ours may use. A crate that is missing here fails the test, so that a new one states its place.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-core", &[]),
+    ("toolmark-effects", &["toolmark-core"]),
     ("toolmark-lint", &["toolmark-core"]),
     ("toolmark", &["toolmark-core", "toolmark-lint"]),
     ("toolmark-cli", &["toolmark-core", "toolmark-lint"]),
@@ -16,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that must stay pure: no runtime, no network.
-const PURE: &[&str] = &["toolmark-core", "toolmark-lint"];
+const PURE: &[&str] = &["toolmark-core", "toolmark-effects", "toolmark-lint"];
 const IMPURE: &[&str] = &["tokio", "async-std", "smol", "reqwest", "hyper", "mio", "ureq", "rustls", "openssl", "ring"];
 
 /// The platform this runs on, so that crates for others need not be there.
@@ -41,8 +42,14 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 }
 
 fn ours(metadata: &Value) -> Vec<&Value> {
-    let members: BTreeSet<&str> = metadata["workspace_members"].as_array().expect("members").iter().filter_map(Value::as_str).collect();
-    metadata["packages"].as_array().expect("packages").iter().filter(|package| members.contains(text(package, "id"))).collect()
+    let members: BTreeSet<&str> =
+        metadata["workspace_members"].as_array().expect("members").iter().filter_map(Value::as_str).collect();
+    metadata["packages"]
+        .as_array()
+        .expect("packages")
+        .iter()
+        .filter(|package| members.contains(text(package, "id")))
+        .collect()
 }
 
 #[test]
@@ -51,7 +58,11 @@ fn crates_depend_only_downwards() {
     let names: BTreeSet<&str> = ours(&metadata).iter().map(|package| text(package, "name")).collect();
     for package in ours(&metadata) {
         let name = text(package, "name");
-        let allowed = MAY_USE.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("`{name}` has no place in MAY_USE")).1;
+        let allowed = MAY_USE
+            .iter()
+            .find(|(known, _)| *known == name)
+            .unwrap_or_else(|| panic!("`{name}` has no place in MAY_USE"))
+            .1;
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let used = text(dependency, "name");
             let for_tests = dependency["kind"] == "dev";
@@ -66,10 +77,15 @@ fn pure_crates_reach_no_runtime_and_no_network() {
     let metadata = metadata();
     let nodes: BTreeMap<&str, &Value> =
         metadata["resolve"]["nodes"].as_array().expect("nodes").iter().map(|node| (text(node, "id"), node)).collect();
-    let names: BTreeMap<&str, &str> =
-        metadata["packages"].as_array().expect("packages").iter().map(|package| (text(package, "id"), text(package, "name"))).collect();
+    let names: BTreeMap<&str, &str> = metadata["packages"]
+        .as_array()
+        .expect("packages")
+        .iter()
+        .map(|package| (text(package, "id"), text(package, "name")))
+        .collect();
     for pure in PURE {
-        let start = ours(&metadata).into_iter().find(|package| text(package, "name") == *pure).expect("a crate of ours");
+        let start =
+            ours(&metadata).into_iter().find(|package| text(package, "name") == *pure).expect("a crate of ours");
         let mut waiting = vec![text(start, "id")];
         let mut seen = BTreeSet::new();
         while let Some(id) = waiting.pop() {
@@ -77,7 +93,8 @@ fn pure_crates_reach_no_runtime_and_no_network() {
                 continue;
             }
             for dependency in nodes[id]["deps"].as_array().expect("deps") {
-                let normal = dependency["dep_kinds"].as_array().expect("kinds").iter().any(|kind| kind["kind"].is_null());
+                let normal =
+                    dependency["dep_kinds"].as_array().expect("kinds").iter().any(|kind| kind["kind"].is_null());
                 if normal {
                     waiting.push(text(dependency, "pkg"));
                 }
@@ -93,7 +110,8 @@ fn pure_crates_reach_no_runtime_and_no_network() {
 fn there_is_one_binary_and_plain_cargo_builds_everything_but_the_chores() {
     let metadata = metadata();
     let packages = ours(&metadata);
-    let is_binary = |target: &Value| target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "bin"));
+    let is_binary =
+        |target: &Value| target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "bin"));
     let binaries: BTreeSet<&str> = packages
         .iter()
         .flat_map(|package| package["targets"].as_array().expect("targets"))

@@ -4,7 +4,6 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-
 /// Thirty-two bytes of SHA-256; the typed digests below wrap it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Bytes([u8; 32]);
