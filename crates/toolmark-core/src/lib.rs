@@ -11,6 +11,7 @@ pub mod digest;
 pub mod display;
 pub mod document;
 pub mod explain;
+pub mod instructions;
 pub mod json;
 pub mod names;
 pub mod pack;
