@@ -221,8 +221,9 @@ impl Transform {
         if !self.is_object_type(node) {
             return Ok(());
         }
-        let declared = self.graph.get(node, "properties").is_some_and(|id| self.graph.is_truthy(id));
-        if self.open == OpenObjects::Reject && !declared && !self.is_closed(node) {
+        let properties = self.graph.get(node, "properties");
+        let undeclared = properties.is_none_or(|id| self.graph.members(id).is_some_and(|members| members.len() == 0));
+        if self.open == OpenObjects::Reject && undeclared && !self.is_closed(node) {
             return Err(Kind::OpenObject);
         }
         match additional {
