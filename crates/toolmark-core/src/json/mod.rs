@@ -4,10 +4,12 @@
 //! were written, refuses duplicate keys and lone surrogates instead of repairing them, and never recurses further than its limit.
 
 mod read;
+mod skim;
 
 use std::borrow::Cow;
 
 pub use read::{Limits, ReadJsonError, ReadJsonErrorKind, read, read_with};
+pub use skim::Skim;
 
 /// A JSON value that borrows from the text it was read from.
 #[derive(Clone, Debug, PartialEq)]

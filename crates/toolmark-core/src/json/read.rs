@@ -116,12 +116,11 @@ impl ReadJsonError {
         self.column
     }
 
-    /// The same error, seen from a longer text in which this one starts at `offset` on `line`.
+    /// The same error, told from the document that the text is a part of.
     #[must_use]
-    pub fn moved(mut self, offset: usize, lines: usize) -> Self {
-        self.offset += offset;
-        self.line += lines;
-        self
+    pub(crate) fn seen_in(self, part: &crate::document::Slice) -> Self {
+        let place = part.place_of(self.offset);
+        Self { line: place.line, column: place.column, ..self }
     }
 }
 
