@@ -140,7 +140,9 @@ impl Graph {
 
     /// Makes `members` the members of a node.
     pub(super) fn replace(&mut self, id: Id, members: Members) {
-        self.nodes.get_mut(id).into_iter().for_each(|node| *node = Node::Object(members.clone()));
+        if let Some(node) = self.nodes.get_mut(id) {
+            *node = Node::Object(members);
+        }
     }
 
     pub(super) fn set(&mut self, id: Id, key: &str, value: Id) {

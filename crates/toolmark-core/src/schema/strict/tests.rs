@@ -3,25 +3,25 @@ use serde_json::json;
 use super::*;
 use crate::explain::Explain;
 
-fn strict(schema: Value) -> Value {
-    to_strict(&schema, OpenObjects::Close).unwrap_or_else(|error| panic!("{error}"))
+fn strict(schema: &Value) -> Value {
+    to_strict(schema, OpenObjects::Close).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn category(schema: Value, open: OpenObjects) -> &'static str {
-    to_strict(&schema, open).map_or_else(|error| error.category(), |_| "ok")
+fn category(schema: &Value, open: OpenObjects) -> &'static str {
+    to_strict(schema, open).map_or_else(|error| error.category(), |_| "ok")
 }
 
-fn closed(schema: Value) -> &'static str {
+fn closed(schema: &Value) -> &'static str {
     category(schema, OpenObjects::Close)
 }
 
-fn rejected(schema: Value) -> &'static str {
+fn rejected(schema: &Value) -> &'static str {
     category(schema, OpenObjects::Reject)
 }
 
 #[test]
 fn every_object_is_closed_and_every_property_required_in_its_order() {
-    let schema = strict(json!({ "properties": { "z": { "type": "object" }, "a": {} }, "required": ["a"] }));
+    let schema = strict(&json!({ "properties": { "z": { "type": "object" }, "a": {} }, "required": ["a"] }));
     assert_eq!(schema["required"], json!(["z", "a"]));
     assert_eq!(schema["type"], "object");
     assert_eq!(schema["properties"]["z"], json!({ "type": "object", "additionalProperties": false }));
@@ -38,26 +38,26 @@ fn an_empty_schema_takes_no_arguments() {
 fn an_object_that_says_it_is_open_is_refused() {
     for additional in [json!(true), json!({}), json!(null), json!(0)] {
         let schema = json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": additional });
-        assert_eq!(closed(schema), "strict_additional_properties");
+        assert_eq!(closed(&schema), "strict_additional_properties");
     }
-    assert_eq!(rejected(json!({ "type": "object" })), "strict_open_object");
-    assert_eq!(rejected(json!({ "type": "object", "additionalProperties": false })), "ok");
+    assert_eq!(rejected(&json!({ "type": "object" })), "strict_open_object");
+    assert_eq!(rejected(&json!({ "type": "object", "additionalProperties": false })), "ok");
 }
 
 #[test]
 fn a_choice_is_one_kind_of_choice() {
     let schema =
-        strict(json!({ "properties": { "a": { "anyOf": [{ "type": "string" }], "oneOf": [{ "type": "null" }] } } }));
+        strict(&json!({ "properties": { "a": { "anyOf": [{ "type": "string" }], "oneOf": [{ "type": "null" }] } } }));
     assert_eq!(schema["properties"]["a"], json!({ "anyOf": [{ "type": "string" }, { "type": "null" }] }));
-    assert_eq!(closed(json!({ "oneOf": [] })), "strict_root_any_of");
-    assert_eq!(closed(json!({ "type": ["object", "null"] })), "strict_root_nullable");
-    assert_eq!(strict(json!({ "type": ["object"] }))["type"], "object");
+    assert_eq!(closed(&json!({ "oneOf": [] })), "strict_root_any_of");
+    assert_eq!(closed(&json!({ "type": ["object", "null"] })), "strict_root_nullable");
+    assert_eq!(strict(&json!({ "type": ["object"] }))["type"], "object");
 }
 
 #[test]
 fn a_reference_stays_alone_and_is_inlined_in_company() {
     let definitions = json!({ "D": { "type": "string", "title": "d" } });
-    let schema = strict(json!({
+    let schema = strict(&json!({
         "$defs": definitions,
         "properties": {
             "alone": { "$ref": "#/$defs/D" },
@@ -72,20 +72,20 @@ fn a_reference_stays_alone_and_is_inlined_in_company() {
 
 #[test]
 fn a_reference_to_itself_leaves_what_stands_beside_it() {
-    let schema = strict(json!({ "properties": { "a": { "$ref": "#/properties/a", "title": "x" } } }));
+    let schema = strict(&json!({ "properties": { "a": { "$ref": "#/properties/a", "title": "x" } } }));
     assert_eq!(schema["properties"]["a"], json!({ "title": "x" }));
 }
 
 #[test]
 fn a_schema_that_comes_to_contain_itself_is_refused() {
-    assert_eq!(closed(json!({ "properties": { "a": { "$ref": "#/properties", "title": "x" } } })), "strict_too_deep");
+    assert_eq!(closed(&json!({ "properties": { "a": { "$ref": "#/properties", "title": "x" } } })), "strict_too_deep");
 }
 
 #[test]
 fn references_are_decoded_before_they_are_followed() {
     let with = |reference: &str| json!({ "$defs": { "a/b": { "~": { "type": "string" } } }, "properties": { "p": { "$ref": reference, "title": "t" } } });
     for good in ["#/$defs/a~1b/~0", "#/%24defs/a~1b/~", "#/$defs%2Fa%7E1b/%7e"] {
-        assert_eq!(strict(with(good))["properties"]["p"], json!({ "type": "string", "title": "t" }), "{good}");
+        assert_eq!(strict(&with(good))["properties"]["p"], json!({ "type": "string", "title": "t" }), "{good}");
     }
     for (bad, category) in [
         ("#", "strict_ref_format"),
@@ -95,7 +95,7 @@ fn references_are_decoded_before_they_are_followed() {
         ("#/%ff", "strict_ref_percent_encoding"),
         ("#/%zz", "strict_ref_missing_key"),
     ] {
-        assert_eq!(closed(with(bad)), category, "{bad}");
+        assert_eq!(closed(&with(bad)), category, "{bad}");
     }
 }
 
@@ -111,14 +111,14 @@ fn what_stands_beside_a_reference_may_only_annotate_it() {
 #[test]
 fn a_reference_across_a_nested_id_is_refused() {
     let inside = json!({ "properties": { "a": { "$id": "x", "items": { "$ref": "#/$defs/D" } } } });
-    assert_eq!(closed(inside), "strict_nested_resource_ref");
+    assert_eq!(closed(&inside), "strict_nested_resource_ref");
     let into = json!({ "$id": "root", "properties": { "a": { "$ref": "#/properties/b", "title": "t" }, "b": { "$id": "x" } } });
-    assert_eq!(closed(into), "strict_nested_resource_ref");
+    assert_eq!(closed(&into), "strict_nested_resource_ref");
 }
 
 #[test]
 fn a_single_all_of_entry_becomes_one_with_its_parent() {
-    let schema = strict(json!({
+    let schema = strict(&json!({
         "$defs": { "A": { "$ref": "#/$defs/B", "title": "a" }, "B": { "type": "string", "title": "b", "maxLength": 1.0 } },
         "properties": { "p": { "maxLength": 1, "allOf": [{ "$ref": "#/$defs/A" }] } },
     }));
@@ -133,10 +133,10 @@ fn an_all_of_entry_that_contradicts_its_parent_is_refused() {
         json!({ "properties": { "x": {} }, "allOf": [{ "properties": { "y": {} } }] }),
         json!({ "additionalProperties": false, "allOf": [{ "properties": { "y": {} } }] }),
     ] {
-        assert_eq!(closed(json!({ "properties": { "p": parent } })), "strict_all_of_overlap");
+        assert_eq!(closed(&json!({ "properties": { "p": parent } })), "strict_all_of_overlap");
     }
     let circle = json!({ "$defs": { "A": { "$ref": "#/$defs/A" } }, "properties": { "p": { "allOf": [{ "$ref": "#/$defs/A" }] } } });
-    assert_eq!(closed(circle), "strict_circular_ref_chain");
+    assert_eq!(closed(&circle), "strict_circular_ref_chain");
 }
 
 #[test]
@@ -154,7 +154,11 @@ fn deep_and_large_schemas_are_refused_without_a_crash() {
     for _ in 0..3_000 {
         deep = Value::Array(vec![deep]);
     }
-    assert_eq!(closed(deep), "strict_too_deep");
+    assert_eq!(closed(&deep), "strict_too_deep");
+
+    let nested = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({ "items": inner }));
+    assert_eq!(closed(&nested(99)), "ok");
+    assert_eq!(closed(&nested(100)), "strict_too_deep");
 
     let definitions: Map<String, Value> = (0..16)
         .map(|level| {
@@ -163,7 +167,7 @@ fn deep_and_large_schemas_are_refused_without_a_crash() {
         })
         .chain([("D16".to_owned(), json!({ "type": "string" }))])
         .collect();
-    assert_eq!(closed(json!({ "$defs": definitions })), "strict_too_large");
+    assert_eq!(closed(&json!({ "$defs": definitions })), "strict_too_large");
 }
 
 #[test]
@@ -171,5 +175,5 @@ fn copies_of_a_wide_target_are_bounded_too() {
     let wide: Map<String, Value> = (0..5_000).map(|n| (format!("x-{n}"), json!(n))).collect();
     let uses: Map<String, Value> =
         (0..2_000).map(|n| (n.to_string(), json!({ "$ref": "#/$defs/W", "title": "t" }))).collect();
-    assert_eq!(closed(json!({ "$defs": { "W": wide }, "properties": uses })), "strict_too_large");
+    assert_eq!(closed(&json!({ "$defs": { "W": wide }, "properties": uses })), "strict_too_large");
 }
