@@ -1,5 +1,9 @@
-//! The project's own chores: `cargo xtask vectors`, one file a command.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | bench | fuzz`.
 
+mod bench;
+mod fuzz;
+mod run;
+mod test;
 mod vectors;
 
 use std::process::ExitCode;
@@ -15,12 +19,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check this workspace against recorded vectors.
+    /// Run every check there is, and install what is missing for it
+    Test(test::Test),
+    /// Check this workspace against recorded vectors
     Vectors(vectors::Vectors),
+    /// Measure the budgets: each a ratio against something measured in the same run
+    Bench(bench::Bench),
+    /// Feed the parsers with hostile input for a while
+    Fuzz(fuzz::Fuzz),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Test(command) => command.run(),
         Command::Vectors(command) => command.run(),
+        Command::Bench(command) => command.run(),
+        Command::Fuzz(command) => command.run(),
     }
 }

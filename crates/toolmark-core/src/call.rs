@@ -89,7 +89,7 @@ impl ArgumentDigest {
     /// The digest of a call's arguments.
     #[must_use]
     pub fn of(arguments: &Value) -> Self {
-        Self::of_json(digest::ARGUMENTS, &Json::from(arguments))
+        Self::of_bytes(digest::ARGUMENTS, canonical::to_canonical(&Json::from(arguments)).as_bytes())
     }
 }
 

@@ -247,7 +247,10 @@ impl<'a> Reading<'a> {
             .fields
             .iter()
             .filter(|(key, _)| key != "name")
-            .map(|(key, value)| (key.to_string(), PartDigest::of_json(digest::PART, value)))
+            .map(|(key, value)| {
+                let said = canonical::to_canonical(value);
+                (key.to_string(), PartDigest::of_bytes(digest::PART, said.as_bytes()))
+            })
             .collect();
         parts.sort();
         parts
