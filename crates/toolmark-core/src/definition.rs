@@ -351,10 +351,12 @@ fn check_types(tool: &RawName, json: &Json<'_>) -> Result<(), ReadDefinitionErro
 
 /// Reads `_meta["dev.toolmark/behavior"]`, or the top-level fields of the paper.
 fn declared_behavior(json: &Json<'_>) -> Result<Option<Behavior>, ParseBehaviorError> {
-    let place = json.get("_meta").and_then(|meta| meta.get("dev.toolmark/behavior")).unwrap_or(json);
+    let declared = json.get("_meta").and_then(|meta| meta.get("dev.toolmark/behavior"));
+    let place = declared.unwrap_or(json);
     let field = |name: &str| place.get(name).and_then(Json::as_str);
     let given = ["mutability", "action", "output_domain"].map(|name| (name, field(name)));
-    if given.iter().all(|(_, value)| value.is_none()) {
+    // A field that is only called `action` declares nothing.
+    if declared.is_none() && field("mutability").is_none() && field("output_domain").is_none() {
         return Ok(None);
     }
     match given {

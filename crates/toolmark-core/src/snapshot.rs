@@ -67,6 +67,9 @@ pub enum ReadSnapshotError {
     /// JSON, but no tools.
     #[error("this is not a list of tools: {0}")]
     NotTools(&'static str),
+    /// One tool that is too long to be read as one.
+    #[error("one tool of {0} bytes")]
+    LoneTool(usize),
     /// The answer of a server that refused to list its tools.
     #[error("this is an error that a server answered, not a list of tools: {0}")]
     ServerError(String),
@@ -140,12 +143,13 @@ impl SnapshotReader {
         // Anything longer than one definition can only be a list; do not build it in memory to find out.
         if range.len() <= Definition::MAX_BYTES {
             match json::read(slice.text()) {
-                Ok(json) if json.get("name").is_some() => return self.read_single(&json, &slice, key),
-                Ok(_) => {}
-                Err(error) => {
+                Ok(json) if is_tool(&json) => return self.read_single(&json, &slice, key),
+                // One bad tool must not spoil a list: look for the list, and report the mistake only if there is none.
+                Err(error) if envelope::open(document, range.clone()).is_err() => {
                     let place = slice.place_of(error.offset());
                     return self.refuse(ReadSnapshotError::Json(error.seen_in(&slice)), place);
                 }
+                Ok(_) | Err(_) => {}
             }
         }
         match envelope::open(document, range) {
@@ -162,6 +166,9 @@ impl SnapshotReader {
                     (None, None) => Owner::of(self.documents, key, None),
                 };
                 self.read_list(document, list.tools, &owner);
+            }
+            Err((ReadSnapshotError::LoneTool(bytes), place)) => {
+                self.keep(Problem::refused(ReadDefinitionError::TooLarge { bytes }.report(), Some(place)));
             }
             Err((error, place)) => self.refuse(error, place),
         }
@@ -295,6 +302,11 @@ impl Snapshot {
     }
 }
 
+/// A tool has a name; a server that lists its tools may have one too.
+fn is_tool(json: &Json<'_>) -> bool {
+    json.get("name").is_some() && !json.get("tools").is_some_and(|tools| tools.items().is_some())
+}
+
 impl Owner {
     fn of(document: usize, key: &str, package: Option<&str>) -> Self {
         Self { document, key: key.into(), package: package.unwrap_or_default().into() }
@@ -306,7 +318,7 @@ impl Explain for ReadSnapshotError {
         match self {
             Self::Json(error) => error.code(),
             Self::Empty(_) => Code::new("snapshot-empty"),
-            Self::NotTools(_) => Code::new("snapshot-not-tools"),
+            Self::NotTools(_) | Self::LoneTool(_) => Code::new("snapshot-not-tools"),
             Self::ServerError(_) => Code::new("snapshot-is-an-error"),
         }
     }
@@ -314,7 +326,7 @@ impl Explain for ReadSnapshotError {
     fn why(&self) -> String {
         match self {
             Self::Json(error) => error.why(),
-            Self::Empty(_) | Self::NotTools(_) => {
+            Self::Empty(_) | Self::NotTools(_) | Self::LoneTool(_) => {
                 "an empty catalog would look like one in which nothing is wrong".into()
             }
             Self::ServerError(_) => "the server's tools are not known".into(),
@@ -324,7 +336,7 @@ impl Explain for ReadSnapshotError {
     fn fix(&self) -> String {
         match self {
             Self::Json(error) => error.fix(),
-            Self::Empty(_) | Self::NotTools(_) => {
+            Self::Empty(_) | Self::NotTools(_) | Self::LoneTool(_) => {
                 "save the result of `tools/list`: `{\"tools\": [{\"name\": \"…\", \"inputSchema\": {…}}]}`".into()
             }
             Self::ServerError(_) => "ask the server again and save its result".into(),
@@ -336,6 +348,7 @@ impl Explain for ReadSnapshotError {
             Self::Json(error) => error.facts(),
             Self::Empty(label) => facts([("file", label.as_str().into())]),
             Self::NotTools(found) => facts([("problem", (*found).into())]),
+            Self::LoneTool(bytes) => facts([("bytes", (*bytes).into())]),
             Self::ServerError(message) => facts([("message", message.as_str().into())]),
         }
     }

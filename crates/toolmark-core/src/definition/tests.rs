@@ -99,6 +99,11 @@ fn a_half_declared_or_impossible_behavior_is_refused() {
 }
 
 #[test]
+fn an_unrelated_field_named_action_declares_nothing() {
+    assert_eq!(read(r#"{"name":"a","action":"click"}"#).unwrap().declared(), None);
+}
+
+#[test]
 fn a_blank_title_falls_through_to_the_annotation() {
     let tool = read(r#"{"name":"a","title":" ","annotations":{"title":"Shown"}}"#).unwrap();
     assert_eq!(tool.reading().title(), Some("Shown"));

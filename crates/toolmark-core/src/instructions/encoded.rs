@@ -17,7 +17,8 @@ const LONG: usize = 60;
 /// Fewer single letters in a row spell nothing.
 const FEWEST_LETTERS: usize = 6;
 /// What is worth spelling out.
-const SPELLED: &[&str] = &["ignore", "instruction", "previous", "system", "password", "credential", "donottell", "donotmention", "secret"];
+const SPELLED: &[&str] =
+    &["ignore", "instruction", "previous", "system", "password", "credential", "donottell", "donotmention", "secret"];
 
 /// Adds every text that has to be decoded to be read.
 pub(super) fn find(text: &str, found: &mut Vec<Instruction>) {
@@ -48,7 +49,8 @@ fn language(bytes: &[u8]) -> Option<&str> {
     let readable = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '.' | ',' | '\n' | '\'')).count();
     let characters = text.chars().count();
     let words = text.split_whitespace().count();
-    (words >= 2 && characters >= 8 && readable * 10 >= characters * 8 && !text.contains(char::is_control)).then_some(text)
+    (words >= 2 && characters >= 8 && readable * 10 >= characters * 8 && !text.contains(char::is_control))
+        .then_some(text)
 }
 
 fn runs(text: &str, found: &mut Vec<Instruction>) {

@@ -44,7 +44,8 @@ const LOUD: &[&str] = &[
 ];
 
 /// Tags that honest servers use around their guidance.
-const QUIET: &[&str] = &["criticalrules", "guidelines", "importantnote", "importantnotes", "instruction", "instructions", "rules"];
+const QUIET: &[&str] =
+    &["criticalrules", "guidelines", "importantnote", "importantnotes", "instruction", "instructions", "rules"];
 
 /// Tags that a client may have put around the description itself: closing one that was never opened breaks out of it.
 const AROUND: &[&str] = &[
@@ -63,13 +64,23 @@ const AROUND: &[&str] = &[
 ];
 
 /// What begins a role in a chat template.
-const TEMPLATE: &[&str] = &["[INST]", "[/INST]", "[SYSTEM]", "[SYSTEM PROMPT]", "[SYSTEM MESSAGE]", "[ADMIN]", "<<SYS>>"];
+const TEMPLATE: &[&str] =
+    &["[INST]", "[/INST]", "[SYSTEM]", "[SYSTEM PROMPT]", "[SYSTEM MESSAGE]", "[ADMIN]", "<<SYS>>"];
 
 /// What begins a line that speaks as somebody else.
-const ROLES: &[&str] = &["SYSTEM:", "SYSTEM PROMPT:", "SYSTEM MESSAGE:", "ASSISTANT:", "HUMAN:", "Human:", "Assistant:"];
+const ROLES: &[&str] =
+    &["SYSTEM:", "SYSTEM PROMPT:", "SYSTEM MESSAGE:", "ASSISTANT:", "HUMAN:", "Human:", "Assistant:"];
 
 /// Styles that hide an element.
-const HIDING: &[&str] = &["display:none", "visibility:hidden", "font-size:0", "opacity:0", "color:white", "color:#fff", "color:transparent"];
+const HIDING: &[&str] = &[
+    "display:none",
+    "visibility:hidden",
+    "font-size:0",
+    "opacity:0",
+    "color:white",
+    "color:#fff",
+    "color:transparent",
+];
 
 /// So many line breaks, or so many spaces, push what follows out of view.
 const LINES_OUT_OF_VIEW: usize = 20;
@@ -186,13 +197,8 @@ impl Tag {
     /// Reads `<name …>`, `</name>` and the same with `&lt;` and `&gt;`.
     fn read(rest: &str) -> Option<Self> {
         let open = ["<", "&lt;", "＜"].into_iter().find(|open| rest.starts_with(*open))?;
-        let mut tag = Self {
-            name: String::new(),
-            shouted: true,
-            closing: false,
-            attributes: String::new(),
-            length: open.len(),
-        };
+        let mut tag =
+            Self { name: String::new(), shouted: true, closing: false, attributes: String::new(), length: open.len() };
         let mut in_name = true;
         for character in rest.get(open.len()..)?.chars() {
             let from = tag.length;
@@ -239,7 +245,11 @@ fn out_of_view(text: &str, found: &mut Vec<Instruction>) {
 }
 
 fn roles(text: &str, found: &mut Vec<Instruction>) {
-    if !text.contains("SYSTEM") && !text.contains("ASSISTANT:") && !text.contains("uman:") && !text.contains("ssistant:") {
+    if !text.contains("SYSTEM")
+        && !text.contains("ASSISTANT:")
+        && !text.contains("uman:")
+        && !text.contains("ssistant:")
+    {
         return;
     }
     let mut at = 0;

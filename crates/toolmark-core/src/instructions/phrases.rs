@@ -120,7 +120,8 @@ fn bucket(spelled: &[u8]) -> Option<usize> {
 impl Table {
     fn compile() -> Self {
         let classes: HashMap<&str, &str> = CLASSES.iter().copied().collect();
-        let mut table = Self { vocabulary: Vocabulary::new(), phrases: Vec::new(), beginning: Vec::new(), denials: Vec::new() };
+        let mut table =
+            Self { vocabulary: Vocabulary::new(), phrases: Vec::new(), beginning: Vec::new(), denials: Vec::new() };
         for &(kind, severity, ref texts) in PHRASES {
             for text in *texts {
                 // A phrase that cannot be read is left out; a test compiles them all.
@@ -309,16 +310,14 @@ fn compile(text: &str, classes: &HashMap<&str, &str>, vocabulary: &mut Vocabular
             steps.push(Step::Words { any_of, gap: std::mem::take(&mut gap), optional });
         }
     }
-    let begins_with_a_word =
-        matches!(steps.iter().find(|step| !matches!(step, Step::SentenceBegins)), Some(Step::Words { optional: false, gap: 0, .. }));
+    let begins_with_a_word = matches!(
+        steps.iter().find(|step| !matches!(step, Step::SentenceBegins)),
+        Some(Step::Words { optional: false, gap: 0, .. })
+    );
     (gap == 0 && begins_with_a_word).then_some(steps)
 }
 
-fn alternatives(
-    words: &str,
-    classes: &HashMap<&str, &str>,
-    vocabulary: &mut Vocabulary,
-) -> Option<Alternatives> {
+fn alternatives(words: &str, classes: &HashMap<&str, &str>, vocabulary: &mut Vocabulary) -> Option<Alternatives> {
     let mut all = Alternatives::default();
     for alternative in words.split('|') {
         let class = alternative.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));

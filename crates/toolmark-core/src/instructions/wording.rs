@@ -11,7 +11,10 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     ("not", "not|never|dont|mustnt|shouldnt|cannot|avoid"),
     ("user", "user|users|human|humans|person|operator|customer"),
     ("old", "previous|prior|above|earlier|preceding|foregoing|former|original|initial|system|developer|existing"),
-    ("rule", "instruction|instructions|prompt|prompts|directive|directives|guideline|guidelines|orders|rules|training|programming"),
+    (
+        "rule",
+        "instruction|instructions|prompt|prompts|directive|directives|guideline|guidelines|orders|rules|training|programming",
+    ),
     (
         "give",
         "send|sending|include|including|pass|passing|provide|providing|append|appending|attach|attaching|forward|forwarding|\
@@ -45,7 +48,10 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     ),
     ("told", "instruction|instructions|prompt|prompts|directive|directives|guideline|guidelines|orders"),
     ("shell", "rm_rf|whoami|curl|wget|chmod|nc|netcat|crontab|sudo|powershell|base64|eval|bash_c|ssh_keygen"),
-    ("slot", "parameter|parameters|argument|arguments|field|input|request|body|url|header|query|note|notes|metadata|payload"),
+    (
+        "slot",
+        "parameter|parameters|argument|arguments|field|input|request|body|url|header|query|note|notes|metadata|payload",
+    ),
     ("model", "ai|llm|llms|model|models|assistant|assistants|agent|agents|claude|gpt|chatgpt|copilot|cursor|gemini"),
 ];
 
