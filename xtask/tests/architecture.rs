@@ -10,6 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-core", &[]),
     ("toolmark-effects", &["toolmark-core"]),
     ("toolmark-lint", &["toolmark-core"]),
+    ("toolmark-policy", &["toolmark-core"]),
     ("toolmark", &["toolmark-core", "toolmark-lint"]),
     ("toolmark-cli", &["toolmark-core", "toolmark-lint"]),
     ("toolmark-testkit", &["toolmark-core"]),
