@@ -122,8 +122,8 @@ impl Table {
         let classes: HashMap<&str, &str> = CLASSES.iter().copied().collect();
         let mut table =
             Self { vocabulary: Vocabulary::new(), phrases: Vec::new(), beginning: Vec::new(), denials: Vec::new() };
-        for &(kind, severity, ref texts) in PHRASES {
-            for text in *texts {
+        for &(kind, severity, texts) in PHRASES {
+            for text in texts {
                 // A phrase that cannot be read is left out; a test compiles them all.
                 let (text, affirmed) = text.strip_prefix("~ ").map_or((*text, false), |text| (text, true));
                 if let Some(steps) = compile(text, &classes, &mut table.vocabulary) {
