@@ -1,3 +1,7 @@
 //! JSON Schema at the door: checking arguments, and the strict form that providers ask for.
 
+pub mod check;
+pub mod compare;
+mod refs;
+pub mod shape;
 pub mod strict;
