@@ -5,6 +5,7 @@
 
 mod compile;
 mod graph;
+mod index;
 mod meter;
 mod pattern;
 mod secret;
@@ -34,7 +35,7 @@ const ARGUMENT_BYTES: usize = 16 << 20;
 /// Steps for which every violation is collected. Each may cost memory, so it is far below what deciding may take.
 const EXPLAIN_ALL: u64 = 100_000;
 /// Steps for which the first violation is still looked for.
-const EXPLAIN_FIRST: u64 = 2_000_000;
+const EXPLAIN_FIRST: u64 = 500_000;
 
 /// A tool's input schema, ready to check arguments with. Cheap to clone and to share between threads.
 ///
@@ -110,7 +111,7 @@ impl InputSchema {
                 words.violations(errors.iter())
             }
             Ok(_) => words.violations(validator.validate(arguments).err().iter()),
-            Err(_) => words::too_intricate(),
+            Err(_) => words::too_much_to_say(),
         };
         Problem::Violations(violations).into()
     }

@@ -221,8 +221,12 @@ impl Explain for CompileSchemaError {
 
     fn fix(&self) -> String {
         match &self.kind {
-            CompileSchemaErrorKind::Invalid { path, .. } => format!("correct the schema at `{path}` in the tool's source"),
-            CompileSchemaErrorKind::TooDeep { .. } => "move nested parts into `$defs` and shorten chains of `$ref`".into(),
+            CompileSchemaErrorKind::Invalid { path, .. } => {
+                format!("correct the schema at `{path}` in the tool's source")
+            }
+            CompileSchemaErrorKind::TooDeep { .. } => {
+                "move nested parts into `$defs` and shorten chains of `$ref`".into()
+            }
             CompileSchemaErrorKind::TooLarge { .. } => {
                 "split the tool, or describe large parts as `{\"type\": \"object\"}` and check them in the tool".into()
             }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::compile::{CompileSchemaError, CompileSchemaErrorKind};
+use super::index::Index;
 use super::meter::NESTED;
 use super::pattern::Engine;
 use crate::schema::refs;
@@ -74,22 +75,13 @@ struct Pending<'s> {
     base: &'s Value,
 }
 
-/// Everything in a document that a reference can name other than by a pointer.
-struct Index<'s> {
-    is_draft_4: bool,
-    resources: Vec<(&'s str, &'s Value)>,
-    anchors: HashMap<&'s str, Vec<&'s Value>>,
-}
-
 impl Graph {
     pub(super) const ROOT: usize = 0;
 
     pub(super) fn of(schema: &Value) -> Result<Self, CompileSchemaError> {
-        let dialect = schema.get("$schema").and_then(Value::as_str);
-        let is_draft_4 = dialect.is_some_and(|dialect| dialect.contains("draft-04"));
         let mut builder = Builder {
             root: schema,
-            index: Index { is_draft_4, resources: Vec::new(), anchors: HashMap::new() },
+            index: Index::of(schema),
             nodes: Vec::new(),
             places: Vec::new(),
             known: HashMap::new(),
@@ -98,8 +90,7 @@ impl Graph {
             patterns: HashMap::new(),
             look_around: false,
         };
-        builder.index.add(schema);
-        if builder.index.resources.iter().filter(|(_, value)| !std::ptr::eq(*value, schema)).count() > RESOURCES {
+        if builder.index.resources_inside(schema) > RESOURCES {
             return Err(
                 CompileSchemaErrorKind::TooLarge { what: "schemas with an `$id` inside it", limit: RESOURCES }.into()
             );
@@ -202,7 +193,8 @@ impl<'s> Builder<'s> {
                     node.in_place.extend(self.map(value, base, &here).into_iter().map(|(_, id)| id));
                 }
                 "properties" => {
-                    node.properties = self.map(value, base, &here).into_iter().map(|(key, id)| (key.into(), id)).collect();
+                    node.properties =
+                        self.map(value, base, &here).into_iter().map(|(key, id)| (key.into(), id)).collect();
                 }
                 "patternProperties" => {
                     for (pattern, id) in self.map(value, base, &here) {
@@ -270,7 +262,7 @@ impl<'s> Builder<'s> {
         let mut found: Vec<&'s Value> = if fragment.is_empty() || fragment.starts_with('/') {
             bases.iter().filter_map(|base| refs::pointer(base, fragment)).collect()
         } else {
-            self.index.anchors.get(fragment).cloned().unwrap_or_default()
+            self.index.anchored(fragment)
         };
         if found.is_empty() {
             found.extend(refs::pointer(self.root, fragment));
@@ -299,50 +291,6 @@ impl<'s> Builder<'s> {
         let engine = Engine::of(pattern).ok_or_else(|| CompileSchemaError::pattern(here, pattern, problem))?;
         self.patterns.insert(pattern, engine);
         Ok(engine)
-    }
-}
-
-impl<'s> Index<'s> {
-    fn add(&mut self, schema: &'s Value) {
-        match schema {
-            Value::Object(entries) => {
-                if let Some(name) = self.identifier(entries) {
-                    self.resources.push((name, schema));
-                }
-                for keyword in ["$anchor", "$dynamicAnchor", "$id", "id"] {
-                    if let Some(name) = entries.get(keyword).and_then(Value::as_str) {
-                        self.anchors.entry(name.trim_start_matches('#')).or_default().push(schema);
-                    }
-                }
-                for (keyword, value) in entries {
-                    match (keyword.as_str(), value) {
-                        // Data, in which an `$id` identifies nothing.
-                        ("enum" | "const" | "default" | "examples" | "example", _) => {}
-                        (
-                            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" | "dependencies",
-                            Value::Object(named),
-                        ) => named.values().for_each(|schema| self.add(schema)),
-                        _ => self.add(value),
-                    }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
-            _ => {}
-        }
-    }
-
-    /// The identifier that makes a schema a document of its own.
-    fn identifier(&self, entries: &'s Map<String, Value>) -> Option<&'s str> {
-        let keyword = if self.is_draft_4 { "id" } else { "$id" };
-        entries.get(keyword)?.as_str().filter(|name| !name.starts_with('#'))
-    }
-
-    /// The identified schemas that a reference may mean. Relative references resolve in many ways that all keep the last part.
-    fn resources_named(&self, document: &str) -> Vec<&'s Value> {
-        let last = |text: &'_ str| text.rsplit(['/', ':']).next().unwrap_or_default().to_owned();
-        let wanted = last(document);
-        let same = |name: &str| name == document || (!wanted.is_empty() && last(name.trim_end_matches('#')) == wanted);
-        self.resources.iter().filter(|(name, _)| same(name)).map(|(_, value)| *value).collect()
     }
 }
 

@@ -41,10 +41,7 @@ impl<'s> Words<'s> {
         Self { schema: None }
     }
 
-    pub(super) fn violations<'e, 'v: 'e>(
-        &self,
-        errors: impl Iterator<Item = &'e ValidationError<'v>>,
-    ) -> Violations {
+    pub(super) fn violations<'e, 'v: 'e>(&self, errors: impl Iterator<Item = &'e ValidationError<'v>>) -> Violations {
         let mut found = Violations::default();
         for error in errors {
             self.add(error, 1, &mut found);
@@ -71,8 +68,7 @@ impl<'s> Words<'s> {
                     violation.allowed = listable(&expected.values);
                     mismatch(&is(), value, &expected)
                 } else if let Some(closest) = union::closest(context, path) {
-                    let alternatives = alternatives.saturating_mul(context.len());
-                    closest.iter().for_each(|error| self.add(error, alternatives, found));
+                    closest.iter().for_each(|error| self.add(error, context.len(), found));
                     return;
                 } else {
                     "fits none of the alternatives".to_owned()
@@ -155,14 +151,13 @@ impl<'s> Words<'s> {
     }
 }
 
-/// The one violation of arguments that do not fit, but for which saying why would take too long.
-pub(super) fn too_intricate() -> Violations {
+/// The one violation of arguments that do not fit, when saying why would take too long.
+pub(super) fn too_much_to_say() -> Violations {
     let mut found = Violations::default();
     found.push(Violation {
         path: String::new(),
         keyword: String::new(),
-        problem: "does not fit the schema, whose nested alternatives are too many to say which value is wrong; send fewer or \
-                  flatter values to be told"
+        problem: "does not fit, and it is too much to say which value is wrong; send fewer, shorter or flatter values to be told"
             .to_owned(),
         names: Vec::new(),
         allowed: Vec::new(),
@@ -315,8 +310,8 @@ fn near<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n
         let same_letters = letters(candidate) == wanted;
         (if same_letters { 0 } else { strsim::damerau_levenshtein(name, candidate) }, candidate)
     });
-    // Of two short names, any is two edits from any other.
-    let near = measured.filter(|(edits, candidate)| *edits <= NEAR && edits * 2 <= candidate.chars().count());
+    // Of two short names, each is two edits from the other.
+    let near = measured.filter(|(edits, candidate)| *edits <= NEAR && edits * 3 <= candidate.chars().count());
     near.min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
 }
 
