@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod compare;
+mod keywords;
 mod refs;
 pub mod shape;
 pub mod strict;
