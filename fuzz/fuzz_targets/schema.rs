@@ -4,7 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use toolmark_core::schema::compare::compare;
-use toolmark_core::schema::{InputSchema, strict};
+use toolmark_core::schema::check::InputSchema;
+use toolmark_core::schema::strict;
 
 fuzz_target!(|text: &str| {
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
