@@ -4,9 +4,12 @@
 //! meaning of one keyword hangs on another (`not`, `oneOf`, `if`), only an equal part counts as unchanged.
 
 mod bounds;
+mod branches;
 mod change;
+mod parts;
 mod same;
 mod walk;
+mod words;
 
 use serde_json::Value;
 

@@ -4,5 +4,7 @@ pub mod check;
 pub mod compare;
 mod keywords;
 mod refs;
+#[cfg(test)]
+mod samples;
 pub mod shape;
 pub mod strict;

@@ -17,20 +17,17 @@ const DEPTH: usize = 100;
 /// Differences that are told.
 const CHANGES: usize = 1_000;
 
-/// Pairs of branches that are looked through for equal ones.
-const BRANCH_PAIRS: usize = 10_000;
-
 /// What stands for a keyword that is absent and would accept everything.
-static ANYTHING: Value = Value::Bool(true);
+pub(super) static ANYTHING: Value = Value::Bool(true);
 
-struct Walk<'o, 'n> {
+pub(super) struct Walk<'o, 'n> {
     old: &'o Value,
-    new: &'n Value,
+    pub(super) new: &'n Value,
     changes: Vec<Change>,
     /// Pairs of reference targets that are, or were, compared. When all differences only narrow, an open pair does too.
     seen: HashSet<(*const Value, *const Value)>,
     steps: usize,
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 /// Every difference between two schemas.
@@ -58,7 +55,7 @@ impl<'o, 'n> Walk<'o, 'n> {
         Self { old, new, changes: Vec::new(), seen: HashSet::new(), steps: STEPS, depth: 0 }
     }
 
-    fn tell(&mut self, path: &str, kind: ChangeKind, direction: Direction) {
+    pub(super) fn tell(&mut self, path: &str, kind: ChangeKind, direction: Direction) {
         match self.changes.len() {
             len if len < CHANGES => self.changes.push(Change::new(path.to_owned(), kind, direction)),
             // Said once: what is left out may be anything.
@@ -67,12 +64,12 @@ impl<'o, 'n> Walk<'o, 'n> {
         }
     }
 
-    fn constraint(&mut self, path: &str, direction: Direction) {
+    pub(super) fn constraint(&mut self, path: &str, direction: Direction) {
         self.tell(path, ChangeKind::Constraint, direction);
     }
 
     /// Takes one step; false when none is left, which is told.
-    fn step(&mut self, path: &str) -> bool {
+    pub(super) fn step(&mut self, path: &str) -> bool {
         if self.steps == 0 || self.depth > DEPTH {
             self.tell(path, ChangeKind::TooLarge, Direction::Other);
             return false;
@@ -82,14 +79,14 @@ impl<'o, 'n> Walk<'o, 'n> {
     }
 
     /// Whether two parts are equal aside from words, references included.
-    fn same(&mut self, old: &Value, new: &Value) -> bool {
+    pub(super) fn same(&mut self, old: &Value, new: &Value) -> bool {
         let mut same = Same::following(self.old, self.new, self.steps);
         let result = same.schemas(old, new, 1);
         self.steps = same.steps_left();
         result
     }
 
-    fn schemas(&mut self, old: &'o Value, new: &'n Value, path: &str) {
+    pub(super) fn schemas(&mut self, old: &'o Value, new: &'n Value, path: &str) {
         if !self.step(path) {
             return;
         }
@@ -214,358 +211,6 @@ impl<'o, 'n> Walk<'o, 'n> {
             self.constraint(path, direction);
         }
     }
-
-    fn properties(&mut self, old: &'o Map<String, Value>, new: &'n Map<String, Value>, path: &str) {
-        let (before, now) = (named(old, "properties"), named(new, "properties"));
-        let (old_rest, new_rest) = (rest_of(old, "additionalProperties"), rest_of(new, "additionalProperties"));
-        let (old_patterns, new_patterns) = (named(old, "patternProperties"), named(new, "patternProperties"));
-        let has_patterns = [old_patterns, new_patterns].into_iter().flatten().any(|patterns| !patterns.is_empty());
-        let here = refs::step(path, "properties");
-        for (name, new) in now.into_iter().flatten() {
-            let path = refs::step(&here, name);
-            match before.and_then(|before| before.get(name)) {
-                Some(old) => self.schemas(old, new, &path),
-                None => self.tell(&path, ChangeKind::NewParameter(name.clone()), Direction::Wider),
-            }
-        }
-        for (name, old) in before.into_iter().flatten() {
-            if now.is_some_and(|now| now.contains_key(name)) {
-                continue;
-            }
-            // What was declared falls to the rest now.
-            let direction = match new_rest {
-                Value::Bool(false) if !has_patterns => Direction::Narrower,
-                _ if has_patterns => Direction::Other,
-                rest if self.same(old, rest) => Direction::Wording,
-                _ => Direction::Wider,
-            };
-            self.tell(&refs::step(&here, name), ChangeKind::RemovedParameter(name.clone()), direction);
-        }
-        self.pattern_properties(old_patterns, new_patterns, accepts_all(old_rest) && accepts_all(new_rest), path);
-        self.schemas(old_rest, new_rest, &refs::step(path, "additionalProperties"));
-    }
-
-    /// `open` says that names which match no pattern are accepted on both sides, so that a pattern only ever takes away.
-    fn pattern_properties(
-        &mut self,
-        old: Option<&'o Map<String, Value>>,
-        new: Option<&'n Map<String, Value>>,
-        open: bool,
-        path: &str,
-    ) {
-        let here = refs::step(path, "patternProperties");
-        for (pattern, new) in new.into_iter().flatten() {
-            let path = refs::step(&here, pattern);
-            match old.and_then(|old| old.get(pattern)) {
-                Some(old) => self.schemas(old, new, &path),
-                None if open => self.added(new, &path),
-                None => self.constraint(&path, Direction::Other),
-            }
-        }
-        for (pattern, _) in old.into_iter().flatten() {
-            if new.is_none_or(|new| !new.contains_key(pattern)) {
-                let direction = if open { Direction::Wider } else { Direction::Other };
-                self.constraint(&refs::step(&here, pattern), direction);
-            }
-        }
-    }
-
-    fn items(&mut self, old: &'o Map<String, Value>, new: &'n Map<String, Value>, path: &str) {
-        let is_tuple = |schema: &Map<String, Value>| {
-            schema.get("items").is_some_and(Value::is_array) || schema.contains_key("additionalItems")
-        };
-        let here = refs::step(path, "items");
-        if is_tuple(old) || is_tuple(new) {
-            let equal = ["items", "additionalItems", "prefixItems"].into_iter().all(|keyword| {
-                match (old.get(keyword), new.get(keyword)) {
-                    (None, None) => true,
-                    (Some(Value::Array(old)), Some(Value::Array(new))) => {
-                        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| self.same(old, new))
-                    }
-                    (Some(old), Some(new)) => self.same(old, new),
-                    _ => false,
-                }
-            });
-            if !equal {
-                self.constraint(&here, Direction::Other);
-            }
-            return;
-        }
-        let leading = refs::step(path, "prefixItems");
-        match (list(old, "prefixItems"), list(new, "prefixItems")) {
-            (before, now) if before.len() == now.len() => {
-                for (index, (old, new)) in before.iter().zip(now).enumerate() {
-                    self.schemas(old, new, &format!("{leading}/{index}"));
-                }
-            }
-            // Where the list ends, `items` begins.
-            _ => self.constraint(&leading, Direction::Other),
-        }
-        self.schemas(rest_of(old, "items"), rest_of(new, "items"), &here);
-    }
-
-    fn contains(&mut self, old: &'o Map<String, Value>, new: &'n Map<String, Value>, path: &str) {
-        let here = refs::step(path, "contains");
-        let (Some(before), Some(now)) = (old.get("contains"), new.get("contains")) else {
-            if let Some(direction) = bounds::presence(old.get("contains"), new.get("contains")) {
-                self.constraint(&here, direction);
-            }
-            return;
-        };
-        // With a most, items that no longer match make room.
-        if old.contains_key("maxContains") || new.contains_key("maxContains") {
-            if !self.same(before, now) {
-                self.constraint(&here, Direction::Other);
-            }
-        } else {
-            self.schemas(before, now, &here);
-        }
-        let one = Value::from(1);
-        let (before, now) = (old.get("minContains").unwrap_or(&one), new.get("minContains").unwrap_or(&one));
-        if let Some(direction) = bounds::limits(before, now, bounds::Larger::AcceptsLess) {
-            self.constraint(&refs::step(path, "minContains"), direction);
-        }
-        let direction = match (old.get("maxContains"), new.get("maxContains")) {
-            (Some(old), Some(new)) => bounds::limits(old, new, bounds::Larger::AcceptsMore),
-            (old, new) => bounds::presence(old, new),
-        };
-        if let Some(direction) = direction {
-            self.constraint(&refs::step(path, "maxContains"), direction);
-        }
-    }
-
-    fn required(&mut self, old: Option<&Value>, new: Option<&Value>, path: &str) {
-        let (Some(before), Some(now)) = (bounds::names(old), bounds::names(new)) else {
-            if old != new {
-                self.constraint(path, Direction::Other);
-            }
-            return;
-        };
-        for name in sorted(now.difference(&before)) {
-            self.tell(path, ChangeKind::NewlyRequired(name.to_owned()), Direction::Narrower);
-        }
-        for name in sorted(before.difference(&now)) {
-            self.tell(path, ChangeKind::NoLongerRequired(name.to_owned()), Direction::Wider);
-        }
-    }
-
-    /// Conditions by the name of a property: each a list of names or a schema.
-    fn named(&mut self, old: Option<&'o Value>, new: Option<&'n Value>, path: &str) {
-        let (before, now) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
-        for (name, new) in now.into_iter().flatten() {
-            let path = refs::step(path, name);
-            match (before.and_then(|before| before.get(name)), new) {
-                (None, new) => self.added(new, &path),
-                (Some(old @ Value::Array(_)), Value::Array(_)) => self.required(Some(old), Some(new), &path),
-                (Some(Value::Array(_)), _) | (Some(_), Value::Array(_)) => self.constraint(&path, Direction::Other),
-                (Some(old), new) => self.schemas(old, new, &path),
-            }
-        }
-        for (name, _) in before.into_iter().flatten() {
-            if now.is_none_or(|now| !now.contains_key(name)) {
-                self.constraint(&refs::step(path, name), Direction::Wider);
-            }
-        }
-    }
-
-    /// A schema that has to be fulfilled beside the others.
-    fn conjunct(&mut self, old: Option<&'o Value>, new: Option<&'n Value>, path: &str) {
-        match (old, new) {
-            (Some(old), Some(new)) => self.schemas(old, new, path),
-            (None, Some(new)) => self.added(new, path),
-            (Some(_), None) => self.constraint(path, Direction::Wider),
-            (None, None) => {}
-        }
-    }
-
-    fn all_of(&mut self, old: Option<&'o Value>, new: Option<&'n Value>, path: &str) {
-        let Some((old, new)) = self.unmatched(old, new) else {
-            return self.constraint(path, Direction::Other);
-        };
-        let pairs = old.len().min(new.len());
-        for (old, (index, new)) in old.iter().zip(&new) {
-            self.schemas(old, new, &format!("{path}/{index}"));
-        }
-        for (index, new) in new.get(pairs..).unwrap_or_default() {
-            self.added(new, &format!("{path}/{index}"));
-        }
-        if old.len() > pairs {
-            self.constraint(path, Direction::Wider);
-        }
-    }
-
-    fn any_of(&mut self, old: Option<&'o Value>, new: Option<&'n Value>, path: &str) {
-        match (old, new) {
-            (None, Some(new)) => return self.added(new, path),
-            (Some(_), None) => return self.constraint(path, Direction::Wider),
-            _ => {}
-        }
-        let Some((old, new)) = self.unmatched(old, new) else {
-            return self.constraint(path, Direction::Other);
-        };
-        let pairs = old.len().min(new.len());
-        for (old, (index, new)) in old.iter().zip(&new) {
-            self.schemas(old, new, &format!("{path}/{index}"));
-        }
-        for (index, new) in new.get(pairs..).unwrap_or_default() {
-            let path = format!("{path}/{index}");
-            self.constraint(&path, Direction::Wider);
-            self.parameters_in(new, &path);
-        }
-        if old.len() > pairs {
-            self.constraint(path, Direction::Narrower);
-        }
-    }
-
-    /// The branches without an equal on the other side, the new ones with their place; `None` for what is no list.
-    #[expect(clippy::type_complexity, reason = "a name for it would say less")]
-    fn unmatched(
-        &mut self,
-        old: Option<&'o Value>,
-        new: Option<&'n Value>,
-    ) -> Option<(Vec<&'o Value>, Vec<(usize, &'n Value)>)> {
-        let empty: &'static [Value] = &[];
-        let old = old.map_or(Some(empty), |old| old.as_array().map(Vec::as_slice))?;
-        let new = new.map_or(Some(empty), |new| new.as_array().map(Vec::as_slice))?;
-        let in_place: Vec<bool> = old.iter().zip(new).map(|(old, new)| self.same(old, new)).collect();
-        let is_left = |index: usize| !in_place.get(index).copied().unwrap_or(false);
-        let mut old: Vec<&'o Value> = (0..).zip(old).filter(|(index, _)| is_left(*index)).map(|(_, old)| old).collect();
-        let mut left: Vec<(usize, &'n Value)> = (0..).zip(new).filter(|(index, _)| is_left(*index)).collect();
-        // Each with each: only where that is not many.
-        if old.len().saturating_mul(left.len()) <= BRANCH_PAIRS {
-            left.retain(|(_, new)| match old.iter().position(|old| self.same(old, new)) {
-                Some(equal) => {
-                    old.remove(equal);
-                    false
-                }
-                None => true,
-            });
-        }
-        Some((old, left))
-    }
-
-    fn not(&mut self, old: Option<&'o Value>, new: Option<&'n Value>, path: &str) {
-        let (Some(before), Some(now)) = (old, new) else {
-            if let Some(direction) = bounds::presence(old, new) {
-                self.constraint(path, direction);
-            }
-            return;
-        };
-        if !self.same(before, now) {
-            self.constraint(path, Direction::Other);
-        }
-    }
-
-    /// A keyword under which a part that narrows can widen the whole.
-    fn all_or_nothing(&mut self, keyword: &str, old: Option<&'o Value>, new: Option<&'n Value>, path: &str) {
-        match (old, new) {
-            (None, Some(new)) => self.added(new, path),
-            (Some(_), None) => self.constraint(path, Direction::Wider),
-            (Some(old), Some(new)) => {
-                let equal = match (old, new) {
-                    (Value::Array(old), Value::Array(new)) if keyword == "oneOf" => {
-                        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| self.same(old, new))
-                    }
-                    _ => self.same(old, new),
-                };
-                if !equal {
-                    self.constraint(path, Direction::Other);
-                    self.parameters_in(new, path);
-                }
-            }
-            (None, None) => {}
-        }
-    }
-
-    /// A constraint that was not there. It narrows, but the parameters that it declares are new all the same.
-    fn added(&mut self, new: &'n Value, path: &str) {
-        self.constraint(path, Direction::Narrower);
-        self.parameters_in(new, path);
-    }
-
-    /// Tells every parameter that a schema declares, for the value it applies to.
-    fn parameters_in(&mut self, schema: &'n Value, path: &str) {
-        if !self.step(path) {
-            return;
-        }
-        self.depth += 1;
-        match schema {
-            Value::Array(branches) => {
-                for (index, branch) in branches.iter().enumerate() {
-                    self.parameters_in(branch, &format!("{path}/{index}"));
-                }
-            }
-            Value::Object(entries) => {
-                let here = refs::step(path, "properties");
-                for name in named(entries, "properties").into_iter().flat_map(Map::keys) {
-                    self.tell(&refs::step(&here, name), ChangeKind::NewParameter(name.clone()), Direction::Wider);
-                }
-                for keyword in ["allOf", "anyOf", "oneOf", "if", "then", "else"] {
-                    if let Some(inner) = entries.get(keyword) {
-                        self.parameters_in(inner, &refs::step(path, keyword));
-                    }
-                }
-                let reference = entries.get("$ref").and_then(Value::as_str);
-                if let Some(target) = reference.and_then(|reference| refs::local(self.new, reference)) {
-                    self.parameters_in(target, path);
-                }
-            }
-            _ => {}
-        }
-        self.depth -= 1;
-    }
-
-    fn words_of(&mut self, old: &Value, new: &Value, path: &str) {
-        if let (Value::Object(old), Value::Object(new)) = (old, new) {
-            self.entry_words(old, new, path);
-        }
-    }
-
-    fn entry_words(&mut self, old: &Map<String, Value>, new: &Map<String, Value>, path: &str) {
-        for keyword in new.keys().chain(old.keys().filter(|key| !new.contains_key(*key))) {
-            let is_words = holds(keyword) == Holds::Words && keyword != "$schema";
-            let is_identifier = matches!(keyword.as_str(), "$id" | "id") && path.is_empty();
-            if (is_words || is_identifier) && old.get(keyword) != new.get(keyword) {
-                let (kind, direction) = match keyword.as_str() {
-                    "default" => (ChangeKind::Default, Direction::Default),
-                    _ => (ChangeKind::Words, Direction::Wording),
-                };
-                self.tell(&refs::step(path, keyword), kind, direction);
-            }
-        }
-    }
-
-    /// Words in two schemas that are equal in everything else, so that each part has its counterpart.
-    fn words_below(&mut self, old: &Value, new: &Value, path: &str) {
-        let (Value::Object(before), Value::Object(now)) = (old, new) else {
-            return;
-        };
-        if !self.step(path) {
-            return;
-        }
-        self.depth += 1;
-        self.entry_words(before, now, path);
-        for (keyword, new) in now {
-            let here = refs::step(path, keyword);
-            match (holds(keyword), before.get(keyword), new) {
-                (Holds::Words | Holds::Data, ..) | (_, None, _) => {}
-                (Holds::Named | Holds::NamedOrNames, Some(Value::Object(old)), Value::Object(new)) => {
-                    for (name, new) in new {
-                        if let Some(old) = old.get(name) {
-                            self.words_below(old, new, &refs::step(&here, name));
-                        }
-                    }
-                }
-                (_, Some(Value::Array(old)), Value::Array(new)) => {
-                    for (index, (old, new)) in old.iter().zip(new).enumerate() {
-                        self.words_below(old, new, &format!("{here}/{index}"));
-                    }
-                }
-                (_, Some(old), new) => self.words_below(old, new, &here),
-            }
-        }
-        self.depth -= 1;
-    }
 }
 
 /// Where a schema uses a keyword whose meaning depends on the whole of it, so that no part can be compared alone.
@@ -632,28 +277,10 @@ fn mere_reference(schema: &Value) -> Option<&str> {
     entries.keys().all(|key| is_beside(key)).then_some(reference)
 }
 
-fn named<'v>(schema: &'v Map<String, Value>, keyword: &str) -> Option<&'v Map<String, Value>> {
+pub(super) fn named<'v>(schema: &'v Map<String, Value>, keyword: &str) -> Option<&'v Map<String, Value>> {
     schema.get(keyword)?.as_object()
-}
-
-fn list<'v>(schema: &'v Map<String, Value>, keyword: &str) -> &'v [Value] {
-    schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-fn rest_of<'v>(schema: &'v Map<String, Value>, keyword: &str) -> &'v Value {
-    schema.get(keyword).unwrap_or(&ANYTHING)
-}
-
-fn accepts_all(schema: &Value) -> bool {
-    schema == &ANYTHING || schema.as_object().is_some_and(Map::is_empty)
 }
 
 fn is_true(value: Option<&Value>) -> bool {
     value == Some(&ANYTHING)
-}
-
-fn sorted<'n>(names: impl Iterator<Item = &'n &'n str>) -> Vec<&'n str> {
-    let mut names: Vec<&str> = names.copied().collect();
-    names.sort_unstable();
-    names
 }
