@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::behavior::Behavior;
 use crate::canonical;
 use crate::definition::Definition;
-use crate::digest::{self, DefinitionDigest, Mark};
+use crate::digest::{self, DefinitionDigest, Mark, SchemaDigest};
 use crate::display;
 use crate::explain::{Code, Explain};
 use crate::document::Place;
@@ -223,6 +223,12 @@ impl Tool {
     pub fn check_arguments(&self, arguments: &Value) -> Result<(), CheckArgumentsError> {
         let schema = self.input_schema().map_err(|error| CheckArgumentsError::Schema(error.clone()))?;
         schema.check(arguments).map_err(CheckArgumentsError::Arguments)
+    }
+
+    /// What it accepts, as a digest: tools that share it cannot be told apart by validation.
+    #[must_use]
+    pub fn schema_digest(&self) -> SchemaDigest {
+        SchemaDigest::of_schema(&self.definition.reading().input_schema())
     }
 
     /// The object that stands as `_meta["dev.toolmark/identity"]` wherever the tool is shown.

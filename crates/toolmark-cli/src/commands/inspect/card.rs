@@ -96,10 +96,9 @@ fn same_name(catalog: &Catalog, tool: &Tool) -> Vec<String> {
 
 /// Tools of the same pack whose arguments look the same: a call of one passes the other's validation.
 fn same_schema(catalog: &Catalog, tool: &Tool) -> Vec<String> {
-    let schema = |tool: &Tool| tool.definition().reading().input_schema().to_value();
-    let wanted = schema(tool);
+    let wanted = tool.schema_digest();
     let siblings = catalog.tools().filter(|other| other.pack() == tool.pack() && !std::ptr::eq(*other, tool));
-    siblings.filter(|other| schema(other) == wanted).map(|other| other.canonical().to_string()).collect()
+    siblings.filter(|other| other.schema_digest() == wanted).map(|other| other.canonical().to_string()).collect()
 }
 
 fn print(card: &Value) -> Result<(), Failure> {
