@@ -38,3 +38,8 @@ pub mod prelude {
     pub use toolmark_core::snapshot::{Snapshot, SnapshotReader};
     pub use toolmark_core::tool::{Source, Tool, ToolKind};
 }
+
+/// The examples of the README compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
