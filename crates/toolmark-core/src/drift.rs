@@ -290,22 +290,29 @@ fn only_in<'a>(these: &BTreeMap<&'a str, Subject<'a>>, those: &BTreeMap<&str, Su
     these.iter().filter(|(name, _)| !those.contains_key(*name)).map(|(name, subject)| (*name, *subject)).collect()
 }
 
+/// Tools that say the same and come from the same source: those that went and those that came.
+#[derive(Default)]
+struct Alike<'a> {
+    gone: Vec<&'a str>,
+    come: Vec<&'a str>,
+}
+
 /// Pairs tools that went with tools that came and say the same. Where several could be meant, none is claimed.
 fn renames<'a>(gone: &[(&'a str, Subject<'a>)], come: &[(&'a str, Subject<'a>)]) -> Vec<(&'a str, &'a str)> {
-    let mut bodies: HashMap<(BodyDigest, &str), (Vec<&'a str>, Vec<&'a str>)> = HashMap::new();
+    let mut groups: HashMap<(BodyDigest, &str), Alike<'a>> = HashMap::new();
     for (name, subject) in gone {
-        bodies.entry((subject.body(), subject.source())).or_default().0.push(name);
+        groups.entry((subject.body(), subject.source())).or_default().gone.push(name);
     }
     for (name, subject) in come {
-        if let Some(pair) = bodies.get_mut(&(subject.body(), subject.source())) {
-            pair.1.push(name);
+        if let Some(group) = groups.get_mut(&(subject.body(), subject.source())) {
+            group.come.push(name);
         }
     }
-    let one_to_one = |(from, to): &(Vec<&'a str>, Vec<&'a str>)| match (from.as_slice(), to.as_slice()) {
+    let one_to_one = |group: &Alike<'a>| match (group.gone.as_slice(), group.come.as_slice()) {
         ([from], [to]) => Some((*from, *to)),
         _ => None,
     };
-    let mut pairs: Vec<(&str, &str)> = bodies.values().filter_map(one_to_one).collect();
+    let mut pairs: Vec<(&str, &str)> = groups.values().filter_map(one_to_one).collect();
     pairs.sort_unstable();
     pairs
 }
