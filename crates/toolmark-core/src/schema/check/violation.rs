@@ -144,12 +144,21 @@ impl Violations {
         &mut self.shown
     }
 
+    pub(super) fn is_full(&self) -> bool {
+        self.shown.len() >= SHOWN
+    }
+
     pub(super) fn push(&mut self, violation: Violation) {
-        if self.shown.len() < SHOWN {
-            self.shown.push(violation);
+        if self.is_full() {
+            self.count();
         } else {
-            self.more += 1;
+            self.shown.push(violation);
         }
+    }
+
+    /// Counts a violation that is not told.
+    pub(super) fn count(&mut self) {
+        self.more += 1;
     }
 }
 
