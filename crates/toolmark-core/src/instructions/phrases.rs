@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 use super::fold::Token;
 use super::wording::{CLASSES, PHRASES};
-use super::{Instruction, Kind};
+use super::{Kind, Match};
 use crate::severity::Severity;
 
 /// A word of the vocabulary, or none of them.
@@ -120,9 +120,10 @@ fn bucket(spelled: &[u8]) -> Option<usize> {
 impl Table {
     fn compile() -> Self {
         let classes: HashMap<&str, &str> = CLASSES.iter().copied().collect();
-        let mut table = Self { vocabulary: Vocabulary::new(), phrases: Vec::new(), beginning: Vec::new(), denials: Vec::new() };
-        for &(kind, severity, ref texts) in PHRASES {
-            for text in *texts {
+        let mut table =
+            Self { vocabulary: Vocabulary::new(), phrases: Vec::new(), beginning: Vec::new(), denials: Vec::new() };
+        for &(kind, severity, texts) in PHRASES {
+            for text in texts {
                 // A phrase that cannot be read is left out; a test compiles them all.
                 let (text, affirmed) = text.strip_prefix("~ ").map_or((*text, false), |text| (text, true));
                 if let Some(steps) = compile(text, &classes, &mut table.vocabulary) {
@@ -170,8 +171,15 @@ impl Table {
         false
     }
 
+    /// Where the "do" of a "do not" begins, so that the excerpt reads well.
+    fn helper_before(&self, tokens: &[Token], at: usize) -> Option<usize> {
+        let denial = tokens.get(at).filter(|token| !token.begins && self.denials.contains(&token.word))?;
+        let helper = tokens.get(at.checked_sub(1)?).filter(|helper| denial.start - helper.end <= 4)?;
+        (helper.end - helper.start <= 6).then_some(helper.start)
+    }
+
     /// Adds every phrase that stands in `tokens`.
-    pub(super) fn find(&self, text: &str, tokens: &[Token], found: &mut Vec<Instruction>) {
+    pub(super) fn find(&self, tokens: &[Token], found: &mut Vec<Match>) {
         for at in 0..tokens.len() {
             let Some(token) = tokens.get(at).filter(|token| token.word != Word::UNKNOWN) else { continue };
             for &phrase in self.beginning.get(usize::from(token.word.0)).map(Vec::as_slice).unwrap_or_default() {
@@ -180,7 +188,8 @@ impl Table {
                 if phrase.affirmed && self.is_denied(tokens, at) {
                     continue;
                 }
-                found.push(Instruction::new(phrase.kind, phrase.severity, text, token.start..end));
+                let start = self.helper_before(tokens, at).unwrap_or(token.start);
+                found.push(Match::new(phrase.kind, phrase.severity, start..end));
             }
         }
     }
@@ -309,16 +318,14 @@ fn compile(text: &str, classes: &HashMap<&str, &str>, vocabulary: &mut Vocabular
             steps.push(Step::Words { any_of, gap: std::mem::take(&mut gap), optional });
         }
     }
-    let begins_with_a_word =
-        matches!(steps.iter().find(|step| !matches!(step, Step::SentenceBegins)), Some(Step::Words { optional: false, gap: 0, .. }));
+    let begins_with_a_word = matches!(
+        steps.iter().find(|step| !matches!(step, Step::SentenceBegins)),
+        Some(Step::Words { optional: false, gap: 0, .. })
+    );
     (gap == 0 && begins_with_a_word).then_some(steps)
 }
 
-fn alternatives(
-    words: &str,
-    classes: &HashMap<&str, &str>,
-    vocabulary: &mut Vocabulary,
-) -> Option<Alternatives> {
+fn alternatives(words: &str, classes: &HashMap<&str, &str>, vocabulary: &mut Vocabulary) -> Option<Alternatives> {
     let mut all = Alternatives::default();
     for alternative in words.split('|') {
         let class = alternative.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));

@@ -56,10 +56,14 @@ fn finding(shape: Shape, group: &[&Subject<'_>]) -> Finding {
         Risk::SameWrite | Risk::OtherRead | Risk::Unknown => Severity::Low,
     };
     let parameters = parameters(group);
-    let taken = if parameterless { "no arguments".into() } else { format!("the same arguments ({})", parameters_shown(&parameters)) };
+    let taken = if parameterless {
+        "no arguments".into()
+    } else {
+        format!("the same arguments ({})", parameters_shown(&parameters))
+    };
     let pack = group.first().and_then(|one| one.tool.pack()).unwrap_or_default();
     let known: BTreeSet<&str> =
-        group.iter().filter_map(|one| one.doing.evidence()).map(|evidence| evidence.as_str()).collect();
+        group.iter().filter_map(|one| one.doing.evidence()).map(super::super::doing::Evidence::as_str).collect();
     let difference = match risk {
         Risk::ReadOrDestroy | Risk::ReadOrWrite | Risk::OtherWrite => {
             let mut parts = Vec::new();
@@ -101,7 +105,7 @@ fn risk(group: &[&Subject<'_>]) -> Risk {
             let done: BTreeSet<_> = group
                 .iter()
                 .filter(|one| one.doing.writes())
-                .map(|one| (one.doing.action(), one.doing.verb().map(|verb| verb.word())))
+                .map(|one| (one.doing.action(), one.doing.verb().map(super::super::verbs::Verb::word)))
                 .collect();
             if done.len() > 1 { Risk::OtherWrite } else { Risk::SameWrite }
         }
