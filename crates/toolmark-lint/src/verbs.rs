@@ -1,5 +1,8 @@
 //! The verb in a tool's name. A name is a claim like any other: it grades a finding, and decides nothing.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use toolmark_core::behavior::{Action, Mutability};
 
 /// A verb that says what a tool does.
@@ -113,19 +116,21 @@ pub(crate) fn verb_of(name: &str) -> Option<Verb> {
 }
 
 fn verb(word: &str) -> Option<Verb> {
-    for &(action, words) in DESTROYING {
-        if let Some(word) = words.split(' ').find(|known| *known == word) {
-            return Some(Verb { word, action, sure: true, destroys: true });
+    static KNOWN: LazyLock<HashMap<&str, Verb>> = LazyLock::new(|| {
+        let mut known = HashMap::new();
+        let mut enter = |words: &'static str, action, sure, destroys| {
+            known.extend(words.split(' ').map(|word| (word, Verb { word, action, sure, destroys })));
+        };
+        for &(action, sure, unsure) in VERBS {
+            enter(sure, action, true, false);
+            enter(unsure, action, false, false);
         }
-    }
-    for &(action, sure, unsure) in VERBS {
-        for (words, sure) in [(sure, true), (unsure, false)] {
-            if let Some(word) = words.split(' ').find(|known| *known == word) {
-                return Some(Verb { word, action, sure, destroys: false });
-            }
+        for &(action, words) in DESTROYING {
+            enter(words, action, true, true);
         }
-    }
-    None
+        known
+    });
+    KNOWN.get(word).copied()
 }
 
 /// The words of a name in lower case: cut at anything but letters and digits, and where `camelCase` begins a word.
