@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 use toolmark_core::severity::Severity;
+use toolmark_core::text::visible;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
 use crate::schema_shape::Shape;
 use crate::subject::{Subject, listed, quoted};
 
-/// How many names of each kind a message lists.
+/// How many names of each kind a message lists, and how many parameters the data.
 const SHOWN: usize = 3;
+const MOST: usize = 100;
 
 pub(crate) fn compare(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
     let mut groups: HashMap<(Option<&str>, Shape), Vec<&Subject<'_>>> = HashMap::new();
@@ -138,7 +140,7 @@ fn parameters(group: &[&Subject<'_>]) -> Vec<String> {
     let reading = first.tool.definition().reading();
     let schema = reading.input_schema();
     let properties = schema.get("properties").and_then(|properties| properties.entries()).unwrap_or_default();
-    properties.iter().map(|(name, _)| name.to_string()).collect()
+    properties.iter().take(MOST).map(|(name, _)| visible(name, 100)).collect()
 }
 
 fn parameters_shown(parameters: &[String]) -> String {

@@ -3,6 +3,7 @@
 use toolmark_core::definition::Reading;
 use toolmark_core::json::Json;
 use toolmark_core::severity::Severity;
+use toolmark_core::text::visible;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
@@ -27,13 +28,7 @@ fn description(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<
     let (severity, message) = if text.is_empty() {
         (Severity::Medium, format!("{name} has no description"))
     } else if text.len() < 80 && repeats(subject.name(), text) {
-        (
-            Severity::Low,
-            format!(
-                "the description of {name} says no more than its name: \"{}\"",
-                toolmark_core::text::visible(text, 80)
-            ),
-        )
+        (Severity::Low, format!("the description of {name} says no more than its name: \"{}\"", visible(text, 80)))
     } else {
         return;
     };
@@ -74,7 +69,7 @@ fn parameters(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<F
         )
         .about([subject.tool])
         .with("count", silent.len())
-        .with("parameters", silent.into_iter().take(MOST).collect::<Vec<_>>()),
+        .with("parameters", silent.into_iter().take(MOST).map(|name| visible(name, 100)).collect::<Vec<_>>()),
     );
 }
 

@@ -127,6 +127,7 @@ fn names_that_look_alike_are_found_whatever_they_are_written_in() {
     assert_eq!(graded(&["read_file", "rеad_file"]), [Severity::Critical]);
     assert_eq!(graded(&["copy", "сору"]), [Severity::Critical]);
     assert_eq!(graded(&["get", "ｇｅｔ"]), [Severity::Critical]);
+    assert_eq!(graded(&["get", "ⓖⓔⓣ"]), [Severity::Critical]);
     assert_eq!(graded(&["get", "g\u{200b}et"]), [Severity::Critical]);
     assert_eq!(graded(&["item1", "iteml"]), [Severity::Medium]);
     assert_eq!(graded(&["rеad_file"]), [Severity::High], "mixed scripts, even alone");
