@@ -22,6 +22,7 @@
 
 mod doing;
 mod finding;
+mod most;
 mod options;
 mod output;
 mod profile;
@@ -59,7 +60,7 @@ pub struct Lint {
 /// broken definition does not hide what is wrong with the others. The findings come in the same order for the same catalog.
 pub fn lint(catalog: &Catalog, options: &Options) -> Lint {
     let mut findings = rules::problems::find(catalog);
-    let mut per_tool = PerTool::default();
+    let mut per_tool = PerTool::new(catalog);
     let mut subjects = Vec::with_capacity(catalog.len());
     for tool in catalog.tools() {
         let reading = tool.definition().reading();

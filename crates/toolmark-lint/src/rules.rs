@@ -11,18 +11,22 @@ mod schema;
 mod unbounded;
 mod wording;
 
+use toolmark_core::catalog::Catalog;
 use toolmark_core::definition::Reading;
 
 use crate::finding::Finding;
 use crate::subject::Subject;
 
 /// The rules that look at one tool at a time, with what they remember between tools.
-#[derive(Default)]
-pub(crate) struct PerTool {
-    instructs: instructs::Seen,
+pub(crate) struct PerTool<'c> {
+    instructs: instructs::Seen<'c>,
 }
 
-impl PerTool {
+impl<'c> PerTool<'c> {
+    pub(crate) fn new(catalog: &'c Catalog) -> Self {
+        Self { instructs: instructs::Seen::new(catalog) }
+    }
+
     pub(crate) fn look(&mut self, subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<Finding>) {
         self.instructs.look(subject, reading, findings);
         characters::look(subject, reading, findings);

@@ -138,7 +138,8 @@ mod tests {
     use super::*;
 
     fn same(one: serde_json::Value, other: serde_json::Value) -> bool {
-        Shape::of(&Json::from(&one)) == Shape::of(&Json::from(&other))
+        let [one, other] = [one, other].map(|schema| Shape::of(&Json::from(&schema)));
+        one == other
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl<'c> Subject<'c> {
             "tool": self.tool.canonical(),
             "does": self.doing.says(),
             "action": self.doing.action(),
-            "evidence": self.doing.evidence().map(|evidence| evidence.as_str()),
+            "evidence": self.doing.evidence().map(super::doing::Evidence::as_str),
         })
     }
 }

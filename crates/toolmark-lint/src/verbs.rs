@@ -1,5 +1,8 @@
 //! The verb in a tool's name. A name is a claim like any other: it grades a finding, and decides nothing.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use toolmark_core::behavior::{Action, Mutability};
 
 /// A verb that says what a tool does.
@@ -13,73 +16,51 @@ pub(crate) struct Verb {
 }
 
 /// By action: sure verbs, then words that may also be nouns.
-const VERBS: &[(Action, &[&str], &[&str])] = &[
+const VERBS: &[(Action, &str, &str)] = &[
     (
         Action::Read,
-        &[
-            "get", "fetch", "read", "describe", "retrieve", "lookup", "inspect", "browse", "peek", "explain", "analyze",
-            "analyse", "compare", "calculate", "compute", "estimate", "summarize", "discover", "detect", "exists", "hget",
-            "hgetall", "hexists", "lrange", "llen", "smembers", "zrange", "xrange", "recommend", "suggest", "identify",
-            "forecast", "introspect", "enumerate", "is", "has", "reader",
-        ],
-        &[
-            "list", "show", "view", "check", "count", "preview", "status", "info", "stats", "diff", "validate", "verify",
-            "ping", "help", "ls", "tail", "head", "log", "logs", "whoami", "extract", "parse", "scan", "tree", "screenshot",
-            "geocode",
-        ],
+        "get fetch read describe retrieve lookup inspect browse peek explain analyze analyse compare \
+         calculate estimate summarize discover detect exists hget hgetall hexists lrange llen smembers \
+         zrange xrange recommend suggest identify forecast introspect enumerate is has reader",
+        "list show view check count preview status info stats diff validate verify ping help ls tail head \
+         log logs whoami extract parse scan tree screenshot geocode",
     ),
-    (Action::Search, &["search", "find", "grep", "autocomplete"], &["query", "match", "filter"]),
+    (Action::Search, "search find grep autocomplete", "query match filter"),
     (
         Action::Create,
-        &[
-            "create", "add", "insert", "register", "upload", "import", "clone", "duplicate", "provision", "submit",
-            "initialize", "lpush", "rpush", "sadd", "zadd", "enroll", "onboard",
-        ],
-        &["new", "init", "fork", "copy", "post", "schedule", "draft", "push", "open", "book", "make"],
+        "create add insert register upload import clone duplicate provision submit initialize lpush rpush \
+         sadd zadd enroll onboard",
+        "new init fork copy post schedule draft push open book make",
     ),
-    (Action::Append, &["append", "prepend"], &[]),
+    (Action::Append, "append prepend", ""),
     (
         Action::Update,
-        &[
-            "update", "edit", "modify", "rename", "move", "assign", "unassign", "enable", "disable", "start", "stop",
-            "restart", "reboot", "pause", "resume", "lock", "unlock", "approve", "unapprove", "reject", "reopen",
-            "unarchive", "restore", "revert", "rollback", "grant", "unlink", "unstar", "unfollow", "subscribe",
-            "unsubscribe", "unpin", "mute", "unmute", "configure", "rotate", "resize", "migrate", "upgrade", "install",
-            "deploy", "rebase", "cherrypick", "dismiss", "transition", "transfer", "increment", "decrement", "incr", "decr",
-            "checkout", "attach", "detach", "apply", "toggle", "hset", "expire", "adjust", "activate", "deactivate",
-            "acknowledge", "snooze", "escalate", "promote", "demote", "publish", "unpublish", "commit", "unresolve", "reprioritize",
-        ],
-        &[
-            "set", "change", "patch", "put", "save", "close", "star", "follow", "link", "pin", "mark", "tag", "label",
-            "scale", "sync", "complete", "switch", "sort", "format", "merge", "stage", "select", "manage", "power",
-        ],
+        "update edit modify rename move assign unassign enable disable start stop restart reboot pause \
+         resume lock unlock approve unapprove reject reopen unarchive restore revert rollback grant \
+         unlink unstar unfollow subscribe unsubscribe unpin mute unmute configure rotate resize migrate \
+         upgrade install deploy rebase cherrypick dismiss transition transfer increment decrement incr \
+         decr checkout attach detach apply toggle hset expire adjust activate deactivate acknowledge \
+         snooze escalate promote demote publish unpublish commit unresolve reprioritize",
+        "set change patch put save close star follow link pin mark tag label scale sync complete switch \
+         sort format merge stage select manage power",
     ),
-    (Action::Overwrite, &["write", "overwrite"], &["replace"]),
+    (Action::Overwrite, "write overwrite", "replace"),
     (
         Action::Execute,
-        &[
-            "execute", "exec", "invoke", "navigate", "tap", "swipe", "hover", "scroll", "launch", "evaluate",
-        ],
-        &["eval", "trigger", "click", "run", "call", "type", "press", "drag", "fill", "command", "shell"],
+        "execute exec invoke navigate tap swipe hover scroll launch evaluate",
+        "eval trigger click run call press drag fill command shell",
     ),
-    (
-        Action::Send,
-        &["send", "notify", "broadcast", "reply", "forward", "tweet", "invite"],
-        &["email", "message", "share"],
-    ),
+    (Action::Send, "send notify broadcast reply forward tweet invite", "email message share"),
 ];
 
 /// Verbs that end something, or undo what cannot be redone.
-const DESTROYING: &[(Action, &[&str])] = &[
+const DESTROYING: &[(Action, &str)] = &[
     (
         Action::Delete,
-        &[
-            "delete", "remove", "drop", "destroy", "purge", "clear", "erase", "truncate", "wipe", "kill", "terminate",
-            "uninstall", "unregister", "flush", "prune", "discard", "del", "hdel", "srem", "zrem", "lpop", "rpop", "trash",
-            "evict", "deregister", "abort", "cancel",
-        ],
+        "delete remove drop destroy purge clear erase truncate wipe kill terminate uninstall unregister \
+         flush prune discard del hdel srem zrem lpop rpop trash evict deregister abort cancel",
     ),
-    (Action::Update, &["reset", "revoke", "archive", "shutdown", "poweroff"]),
+    (Action::Update, "reset revoke archive shutdown poweroff"),
 ];
 
 impl Verb {
@@ -129,23 +110,27 @@ pub(crate) fn verb_of(name: &str) -> Option<Verb> {
     {
         return Some(last);
     }
-    first.or_else(|| verbs.iter().flatten().find(|verb| verb.sure).copied()).or_else(|| verbs.iter().flatten().last().copied())
+    first
+        .or_else(|| verbs.iter().flatten().find(|verb| verb.sure).copied())
+        .or_else(|| verbs.iter().flatten().last().copied())
 }
 
 fn verb(word: &str) -> Option<Verb> {
-    for &(action, words) in DESTROYING {
-        if let Some(word) = words.iter().find(|known| **known == word) {
-            return Some(Verb { word, action, sure: true, destroys: true });
+    static KNOWN: LazyLock<HashMap<&str, Verb>> = LazyLock::new(|| {
+        let mut known = HashMap::new();
+        let mut enter = |words: &'static str, action, sure, destroys| {
+            known.extend(words.split(' ').map(|word| (word, Verb { word, action, sure, destroys })));
+        };
+        for &(action, sure, unsure) in VERBS {
+            enter(sure, action, true, false);
+            enter(unsure, action, false, false);
         }
-    }
-    for &(action, sure, unsure) in VERBS {
-        for (words, sure) in [(sure, true), (unsure, false)] {
-            if let Some(word) = words.iter().find(|known| **known == word) {
-                return Some(Verb { word, action, sure, destroys: false });
-            }
+        for &(action, words) in DESTROYING {
+            enter(words, action, true, true);
         }
-    }
-    None
+        known
+    });
+    KNOWN.get(word).copied()
 }
 
 /// The words of a name in lower case: cut at anything but letters and digits, and where `camelCase` begins a word.

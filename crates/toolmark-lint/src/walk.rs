@@ -17,6 +17,9 @@ enum Step<'p> {
     Index(usize),
 }
 
+/// The longest part of a place, in characters.
+const LONGEST: usize = 80;
+
 impl<'p> Path<'p> {
     pub(crate) fn of(field: &'p str) -> Self {
         Self { parent: None, step: Step::Key(field) }
@@ -38,7 +41,12 @@ impl fmt::Display for Path<'_> {
             parent.fmt(f)?;
         }
         match self.step {
-            Step::Key(key) => write!(f, "/{}", key.replace('~', "~0").replace('/', "~1")),
+            Step::Key(key) => {
+                // Longer keys are cut: a place is for people, and a thousand places must not cost a thousand long names.
+                let shown = key.char_indices().nth(LONGEST).map_or(key, |(end, _)| key.get(..end).unwrap_or_default());
+                write!(f, "/{}", shown.replace('~', "~0").replace('/', "~1"))?;
+                if shown.len() < key.len() { f.write_str("…") } else { Ok(()) }
+            }
             Step::Index(index) => write!(f, "/{index}"),
         }
     }

@@ -58,10 +58,7 @@ fn result(finding: &Finding) -> Value {
     let names = |name: Option<&toolmark_core::names::CanonicalName>| {
         name.map(|name| json!([{"fullyQualifiedName": name, "kind": "function"}])).unwrap_or_else(|| json!([]))
     };
-    fields.insert(
-        "locations".into(),
-        json!([{"physicalLocation": physical(place), "logicalLocations": names(name)}]),
-    );
+    fields.insert("locations".into(), json!([{"physicalLocation": physical(place), "logicalLocations": names(name)}]));
     let related: Vec<Value> = (1..)
         .zip(places)
         .take(RELATED)
@@ -122,7 +119,10 @@ fn escape(text: &str, kept: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         let character = char::from(byte);
-        if character.is_ascii_alphanumeric() || "-._~".contains(character) || (byte.is_ascii() && kept.contains(character)) {
+        if character.is_ascii_alphanumeric()
+            || "-._~".contains(character)
+            || (byte.is_ascii() && kept.contains(character))
+        {
             out.push(character);
         } else {
             out.push_str(&format!("%{byte:02X}"));

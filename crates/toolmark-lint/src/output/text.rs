@@ -51,9 +51,10 @@ impl Page {
         let head = self.paint(style(severity), severity.as_str());
         let name = self.paint(Style::new().bold(), rule.as_str());
         let count = if group.len() == 1 { String::new() } else { format!(" ({})", group.len()) };
-        let _ = writeln!(self.out, "{head} {name}{count}: {}", rule.rule().summary());
+        let _ = writeln!(self.out, "{head} {name}{count}");
+        self.wrapped("  ", rule.rule().summary());
         for finding in group.iter().take(self.options.shown) {
-            self.wrapped("  ", finding.message());
+            self.wrapped("  - ", finding.message());
             if let Some(place) = finding.places().first() {
                 let more = match finding.places().len() {
                     0 | 1 => String::new(),

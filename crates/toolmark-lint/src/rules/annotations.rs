@@ -42,7 +42,10 @@ pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut 
             let severity = if first || verb.destroys() { Severity::High } else { Severity::Medium };
             found.push((severity, format!("it claims to only read, and its name says `{}`", verb.word())));
         } else if destructive == Some(false) && verb.destroys() {
-            found.push((Severity::Medium, format!("it claims not to be destructive, and its name says `{}`", verb.word())));
+            found.push((
+                Severity::Medium,
+                format!("it claims not to be destructive, and its name says `{}`", verb.word()),
+            ));
         }
     }
     let Some(severity) = found.iter().map(|(severity, _)| *severity).max() else { return };
@@ -57,7 +60,7 @@ pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut 
         .with("readOnlyHint", read_only)
         .with("destructiveHint", destructive)
         .with("declared", subject.tool.behavior().map(|behavior| behavior.to_string()))
-        .with("verb", subject.doing.verb().map(|verb| verb.word())),
+        .with("verb", subject.doing.verb().map(super::super::verbs::Verb::word)),
     );
 }
 

@@ -9,72 +9,72 @@ use toolmark_core::severity::Severity;
 use toolmark_core::text::{is_bidirectional, is_hidden};
 
 use crate::finding::Finding;
+use crate::most::Most;
 use crate::rule::RuleId;
 use crate::subject::{Subject, quoted};
 use crate::walk::{self, Path};
 
 /// One hidden character where it has no business.
 struct Hidden {
-    rule: RuleId,
-    severity: Severity,
     at: String,
     character: char,
+}
+
+/// What was found, by rule.
+#[derive(Default)]
+struct Found {
+    hidden: Most<Hidden>,
+    bidirectional: Most<Hidden>,
 }
 
 /// Fields that people or models read.
 const FIELDS: &[&str] = &["title", "description", "inputSchema", "schema", "outputSchema", "annotations"];
 /// So many invisible characters in a row carry data.
 const SMUGGLING: usize = 8;
-/// How many characters a finding lists.
-const MOST: usize = 30;
-
 pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<Finding>) {
     let raw = subject.tool.definition().raw_json();
     if raw.is_ascii() && !raw.contains("\\u") && !raw.contains("\\b") && !raw.contains("\\f") {
         return;
     }
-    let mut found = Vec::new();
+    let mut found = Found::default();
     scan(subject.name(), &Path::of("name"), true, &mut found);
     for field in FIELDS {
         if let Some(json) = reading.get(field) {
             walk::texts(json, &Path::of(field), &mut |path, text| scan(text, path, false, &mut found));
         }
     }
-    for rule in [RuleId::HiddenCharacters, RuleId::BidirectionalCharacters] {
-        report(rule, &found, subject, findings);
-    }
+    report(RuleId::HiddenCharacters, &found.hidden, subject, findings);
+    report(RuleId::BidirectionalCharacters, &found.bidirectional, subject, findings);
 }
 
-fn report(rule: RuleId, found: &[Hidden], subject: &Subject<'_>, findings: &mut Vec<Finding>) {
-    let found: Vec<&Hidden> = found.iter().filter(|one| one.rule == rule).collect();
-    let Some(worst) = found.iter().max_by_key(|one| one.severity) else { return };
-    let more = if found.len() > 1 { format!(" (+{} more)", found.len() - 1) } else { String::new() };
+fn report(rule: RuleId, found: &Most<Hidden>, subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+    let Some((severity, worst)) = found.worst() else { return };
     findings.push(
         Finding::new(
             rule,
-            worst.severity,
+            *severity,
             format!(
-                "{} of {} holds {} ({}){more}",
+                "{} of {} holds {} ({}){}",
                 quoted(&worst.at),
                 quoted(subject.tool.canonical().as_str()),
                 point(worst.character),
                 name_of(worst.character),
+                found.and_more(),
             ),
         )
         .about([subject.tool])
-        .with("count", found.len())
+        .with("count", found.count())
         .with(
             "characters",
             found
                 .iter()
-                .take(MOST)
-                .map(|one| json!({"at": one.at, "character": point(one.character), "severity": one.severity}))
+                .map(|(severity, one)| json!({"at": one.at, "character": point(one.character), "severity": severity}))
                 .collect::<Value>(),
         ),
     );
 }
 
-fn scan(text: &str, path: &Path<'_>, is_name: bool, found: &mut Vec<Hidden>) {
+fn scan(text: &str, path: &Path<'_>, is_name: bool, found: &mut Found) {
     if !text.chars().any(suspect) {
         return;
     }
@@ -94,8 +94,13 @@ fn scan(text: &str, path: &Path<'_>, is_name: bool, found: &mut Vec<Hidden>) {
         if is_flag(&characters, at) {
             continue;
         }
-        if let Some((rule, severity)) = context.judge(character, before, after) {
-            found.push(Hidden { rule, severity, at: path.to_string(), character });
+        let say = || Hidden { at: path.to_string(), character };
+        if is_bidirectional(character) {
+            if let Some(severity) = context.direction(character) {
+                found.bidirectional.push(severity, say);
+            }
+        } else if let Some(severity) = context.hidden(character, before, after) {
+            found.hidden.push(severity, say);
         }
     }
 }
@@ -109,13 +114,6 @@ struct Context {
 }
 
 impl Context {
-    fn judge(&self, character: char, before: Option<char>, after: Option<char>) -> Option<(RuleId, Severity)> {
-        if is_bidirectional(character) {
-            return self.direction(character).map(|severity| (RuleId::BidirectionalCharacters, severity));
-        }
-        self.hidden(character, before, after).map(|severity| (RuleId::HiddenCharacters, severity))
-    }
-
     fn direction(&self, character: char) -> Option<Severity> {
         match character {
             '\u{202D}' | '\u{202E}' => Some(Severity::Critical),
@@ -133,7 +131,12 @@ impl Context {
             '\u{E0000}'..='\u{E007F}' => Some(Severity::Critical),
             _ if self.smuggles && is_zero_width(character) => Some(Severity::Critical),
             '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}' => self.selector(character, before, after),
-            '\u{200C}' | '\u{200D}' if other_script(before) && (other_script(after) || !self.is_name && after.is_none_or(char::is_whitespace)) => None,
+            '\u{200C}' | '\u{200D}'
+                if other_script(before)
+                    && (other_script(after) || !self.is_name && after.is_none_or(char::is_whitespace)) =>
+            {
+                None
+            }
             '\u{200B}' | '\u{2060}' if !self.is_name && other_script(before) && other_script(after) => None,
             '\u{180B}'..='\u{180F}' if before.is_some_and(|c| matches!(c, '\u{1800}'..='\u{18AF}')) => None,
             '\u{FEFF}' if before.is_none() && !self.is_name => Some(Severity::Low),
@@ -141,7 +144,11 @@ impl Context {
             _ if self.is_name => Some(Severity::High),
             '\u{AD}' => Some(Severity::Low),
             '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}' => {
-                Some(if matches!(character, '\u{0}' | '\u{8}' | '\u{1B}' | '\u{9B}') { Severity::High } else { Severity::Medium })
+                Some(if matches!(character, '\u{0}' | '\u{8}' | '\u{1B}' | '\u{9B}') {
+                    Severity::High
+                } else {
+                    Severity::Medium
+                })
             }
             // Between the letters of a word it is there to break a comparison.
             _ if in_word(before) && in_word(after) => Some(Severity::High),
@@ -210,8 +217,8 @@ fn longest_run(characters: &[char]) -> usize {
 
 /// True for the tags in the flags of England, Scotland and Wales: a black flag, five letters, an end.
 fn is_flag(characters: &[char], at: usize) -> bool {
-    let begins = characters.get(..=at).unwrap_or_default().iter().rposition(|&c| c == '\u{1F3F4}');
-    let Some(start) = begins.filter(|start| at - start <= 6) else { return false };
+    let back = (0..=at.min(6)).find(|back| characters.get(at - back) == Some(&'\u{1F3F4}'));
+    let Some(start) = back.map(|back| at - back) else { return false };
     let letters: String = characters
         .get(start + 1..)
         .unwrap_or_default()

@@ -77,13 +77,9 @@ fn disguised(subject: &Subject<'_>) -> Option<Finding> {
     };
     let foreign: String = name.chars().filter(|c| !c.is_ascii()).map(|c| format!(" U+{:04X}", u32::from(c))).collect();
     Some(
-        Finding::new(
-            RuleId::LookAlikeName,
-            severity,
-            format!("the name {} {why}:{foreign}", quoted(name)),
-        )
-        .about([subject.tool])
-        .with("looks_like", plain),
+        Finding::new(RuleId::LookAlikeName, severity, format!("the name {} {why}:{foreign}", quoted(name)))
+            .about([subject.tool])
+            .with("looks_like", plain),
     )
 }
 

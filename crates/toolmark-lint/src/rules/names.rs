@@ -152,7 +152,8 @@ pub(crate) fn after_shortening(subjects: &[Subject<'_>], findings: &mut Vec<Find
         }
     }
     for (names, (profiles, owners)) in cut {
-        let one_pack = owners.windows(2).any(|pair| matches!(pair, [one, other] if one.tool.pack() == other.tool.pack()));
+        let one_pack =
+            owners.windows(2).any(|pair| matches!(pair, [one, other] if one.tool.pack() == other.tool.pack()));
         let clients = profiles.iter().map(|profile| format!("{} ({})", profile.name, profile.longest));
         findings.push(
             Finding::new(

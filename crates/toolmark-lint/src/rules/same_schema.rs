@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 use toolmark_core::severity::Severity;
+use toolmark_core::text::visible;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
 use crate::schema_shape::Shape;
 use crate::subject::{Subject, listed, quoted};
 
-/// How many names of each kind a message lists.
+/// How many names of each kind a message lists, and how many parameters the data.
 const SHOWN: usize = 3;
+const MOST: usize = 100;
 
 pub(crate) fn compare(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
     let mut groups: HashMap<(Option<&str>, Shape), Vec<&Subject<'_>>> = HashMap::new();
@@ -56,10 +58,14 @@ fn finding(shape: Shape, group: &[&Subject<'_>]) -> Finding {
         Risk::SameWrite | Risk::OtherRead | Risk::Unknown => Severity::Low,
     };
     let parameters = parameters(group);
-    let taken = if parameterless { "no arguments".into() } else { format!("the same arguments ({})", parameters_shown(&parameters)) };
+    let taken = if parameterless {
+        "no arguments".into()
+    } else {
+        format!("the same arguments ({})", parameters_shown(&parameters))
+    };
     let pack = group.first().and_then(|one| one.tool.pack()).unwrap_or_default();
     let known: BTreeSet<&str> =
-        group.iter().filter_map(|one| one.doing.evidence()).map(|evidence| evidence.as_str()).collect();
+        group.iter().filter_map(|one| one.doing.evidence()).map(super::super::doing::Evidence::as_str).collect();
     let difference = match risk {
         Risk::ReadOrDestroy | Risk::ReadOrWrite | Risk::OtherWrite => {
             let mut parts = Vec::new();
@@ -101,7 +107,7 @@ fn risk(group: &[&Subject<'_>]) -> Risk {
             let done: BTreeSet<_> = group
                 .iter()
                 .filter(|one| one.doing.writes())
-                .map(|one| (one.doing.action(), one.doing.verb().map(|verb| verb.word())))
+                .map(|one| (one.doing.action(), one.doing.verb().map(super::super::verbs::Verb::word)))
                 .collect();
             if done.len() > 1 { Risk::OtherWrite } else { Risk::SameWrite }
         }
@@ -134,7 +140,7 @@ fn parameters(group: &[&Subject<'_>]) -> Vec<String> {
     let reading = first.tool.definition().reading();
     let schema = reading.input_schema();
     let properties = schema.get("properties").and_then(|properties| properties.entries()).unwrap_or_default();
-    properties.iter().map(|(name, _)| name.to_string()).collect()
+    properties.iter().take(MOST).map(|(name, _)| visible(name, 100)).collect()
 }
 
 fn parameters_shown(parameters: &[String]) -> String {

@@ -2,6 +2,7 @@
 //! it says in words what a validator would refuse.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use toolmark_core::definition::Reading;
@@ -10,6 +11,7 @@ use toolmark_core::severity::Severity;
 use toolmark_core::text::visible;
 
 use crate::finding::Finding;
+use crate::most::Most;
 use crate::rule::RuleId;
 use crate::subject::{Subject, quoted};
 use crate::walk::Path;
@@ -17,8 +19,17 @@ use crate::walk::Path;
 const TYPES: &[&str] = &["null", "boolean", "object", "array", "number", "string", "integer"];
 /// Keywords whose value is a schema.
 const SCHEMA: &[&str] = &[
-    "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not", "propertyNames", "then",
-    "unevaluatedItems", "unevaluatedProperties",
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
 ];
 /// Keywords whose value is an object of schemas by name.
 const NAMED: &[&str] = &["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
@@ -31,23 +42,26 @@ const COUNT: &[&str] = &["maxItems", "maxLength", "maxProperties", "minItems", "
 /// Keywords that measure.
 const NUMBER: &[&str] = &["exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"];
 /// Lower and upper bounds.
-const BOUNDS: &[(&str, &str)] = &[
-    ("minimum", "maximum"),
-    ("minItems", "maxItems"),
-    ("minLength", "maxLength"),
-    ("minProperties", "maxProperties"),
-];
+const BOUNDS: &[(&str, &str)] =
+    &[("minimum", "maximum"), ("minItems", "maxItems"), ("minLength", "maxLength"), ("minProperties", "maxProperties")];
 
-/// How many problems a finding lists.
-const MOST: usize = 30;
+/// What is wrong with the schemas of one tool.
+#[derive(Default)]
+struct Found {
+    /// Where, and what.
+    problems: Most<(String, String)>,
+    /// Where, and what it refers to.
+    remote: Most<(String, String)>,
+}
 
-/// What is wrong with one schema.
-struct Check<'s, 'a> {
+/// One schema while it is looked at.
+struct Check<'s, 'a, 'f> {
     root: &'s Json<'a>,
-    problems: Vec<(Severity, String, String)>,
-    remote: Vec<(String, String)>,
+    found: &'f mut Found,
     /// The names that parts of the schema give themselves.
-    own: Vec<&'s str>,
+    own: HashSet<&'s str>,
+    /// References that lead somewhere.
+    sound: HashSet<String>,
 }
 
 pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<Finding>) {
@@ -58,36 +72,35 @@ pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut 
                 .about([subject.tool]),
         );
     }
-    let mut problems = Vec::new();
-    let mut remote = Vec::new();
+    let mut found = Found::default();
     for field in ["inputSchema", "outputSchema"] {
         let Some(schema) = reading.get(field) else { continue };
-        let mut check = Check { root: schema, problems: Vec::new(), remote: Vec::new(), own: Vec::new() };
+        let mut check = Check { root: schema, found: &mut found, own: HashSet::new(), sound: HashSet::new() };
         check.collect_own(schema);
         let path = Path::of(field);
         if field == "inputSchema" {
             check.root_type(schema, &path);
         }
         check.schema(schema, &path);
-        problems.append(&mut check.problems);
-        remote.append(&mut check.remote);
     }
-    if let Some((severity, place, what)) = problems.iter().max_by_key(|(severity, ..)| *severity) {
-        let more = if problems.len() > 1 { format!(" (+{} more)", problems.len() - 1) } else { String::new() };
-        let all = problems.iter().take(MOST).map(|(severity, at, what)| json!({"at": at, "severity": severity, "problem": what}));
+    if let Some((severity, (place, what))) = found.problems.worst() {
+        let more = found.problems.and_more();
+        let all = found.problems.iter();
+        let all = all.map(|(severity, (at, what))| json!({"at": at, "severity": severity, "problem": what}));
         findings.push(
             Finding::new(RuleId::SchemaInvalid, *severity, format!("{} of {name} {what}{more}", quoted(place)))
                 .about([subject.tool])
+                .with("count", found.problems.count())
                 .with("problems", all.collect::<Value>()),
         );
     }
-    if let Some((place, reference)) = remote.first() {
-        let more = if remote.len() > 1 { format!(" (+{} more)", remote.len() - 1) } else { String::new() };
-        let all = remote.iter().take(MOST).map(|(at, reference)| json!({"at": at, "ref": reference}));
+    if let Some((severity, (place, reference))) = found.remote.worst() {
+        let more = found.remote.and_more();
+        let all = found.remote.iter().map(|(_, (at, reference))| json!({"at": at, "ref": reference}));
         findings.push(
             Finding::new(
                 RuleId::RemoteRef,
-                Severity::High,
+                *severity,
                 format!("{} of {name} refers to {}, outside of the schema{more}", quoted(place), quoted(reference)),
             )
             .about([subject.tool])
@@ -119,9 +132,9 @@ fn unescape(step: &str) -> Cow<'_, str> {
     }
 }
 
-impl<'s, 'a> Check<'s, 'a> {
+impl<'s, 'a> Check<'s, 'a, '_> {
     fn note(&mut self, severity: Severity, path: &Path<'_>, what: impl Into<String>) {
-        self.problems.push((severity, path.to_string(), what.into()));
+        self.found.problems.push(severity, || (path.to_string(), what.into()));
     }
 
     fn collect_own(&mut self, schema: &'s Json<'a>) {
@@ -143,7 +156,11 @@ impl<'s, 'a> Check<'s, 'a> {
         match schema.get("type") {
             Some(Json::String(name)) if name == "object" => {}
             Some(Json::String(name)) if TYPES.contains(&name.as_ref()) => {
-                self.note(Severity::High, path, format!("has the type {}; arguments are always an object", quoted(name)));
+                self.note(
+                    Severity::High,
+                    path,
+                    format!("has the type {}; arguments are always an object", quoted(name)),
+                );
             }
             None if schema.get("$ref").is_none() && schema.entries().is_some_and(|entries| !entries.is_empty()) => {
                 self.note(Severity::Low, path, "has no `\"type\": \"object\"`, which the protocol asks for");
@@ -156,7 +173,13 @@ impl<'s, 'a> Check<'s, 'a> {
         let entries = match schema {
             Json::Object(entries) => entries,
             Json::Bool(_) => return,
-            other => return self.note(Severity::Medium, path, format!("is {} where a schema belongs", article(other.type_name()))),
+            other => {
+                return self.note(
+                    Severity::Medium,
+                    path,
+                    format!("is {} where a schema belongs", article(other.type_name())),
+                );
+            }
         };
         for (key, value) in entries {
             let name = key.as_ref();
@@ -177,7 +200,9 @@ impl<'s, 'a> Check<'s, 'a> {
                 }
             } else if TEXT.contains(&name) && value.as_str().is_none() {
                 self.wrong(value, &here, "a string");
-            } else if (COUNT.contains(&name) && count(value).is_none()) || (NUMBER.contains(&name) && !is_bound(name, value)) {
+            } else if (COUNT.contains(&name) && count(value).is_none())
+                || (NUMBER.contains(&name) && !is_bound(name, value))
+            {
                 self.wrong(value, &here, if COUNT.contains(&name) { "a whole number from zero" } else { "a number" });
             } else {
                 match name {
@@ -233,16 +258,21 @@ impl<'s, 'a> Check<'s, 'a> {
         let Some(properties) = schema.get("properties").and_then(Json::entries) else { return };
         let open = ["patternProperties", "$ref", "allOf", "anyOf", "oneOf"].iter().any(|key| schema.get(key).is_some());
         let closed = schema.get("additionalProperties").and_then(Json::as_bool) == Some(false);
+        let known: HashSet<&str> = properties.iter().map(|(key, _)| key.as_ref()).collect();
         for name in names {
             match name.as_str() {
                 None => self.wrong(name, path, "a list of names"),
-                Some(name) if !open && !properties.iter().any(|(key, _)| key == name) => {
+                Some(name) if !open && !known.contains(name) => {
                     let (severity, so) = if closed {
                         (Severity::Medium, ", and no other is allowed: no call can be valid")
                     } else {
                         (Severity::Low, "")
                     };
-                    self.note(severity, path, format!("asks for {}, which is not among the parameters{so}", quoted(name)));
+                    self.note(
+                        severity,
+                        path,
+                        format!("asks for {}, which is not among the parameters{so}", quoted(name)),
+                    );
                 }
                 Some(_) => {}
             }
@@ -254,10 +284,18 @@ impl<'s, 'a> Check<'s, 'a> {
             None => self.wrong(value, path, "an array of values"),
             Some([]) => self.note(Severity::Medium, path, "is empty, so that nothing can be valid"),
             Some(values) => {
-                let Some(name) = schema.get("type").and_then(Json::as_str).filter(|name| TYPES.contains(name)) else { return };
-                let fits = |value: &Json<'_>| value.type_name() == name || (name == "integer" && value.type_name() == "number");
+                let Some(name) = schema.get("type").and_then(Json::as_str).filter(|name| TYPES.contains(name)) else {
+                    return;
+                };
+                let fits = |value: &Json<'_>| {
+                    value.type_name() == name || (name == "integer" && value.type_name() == "number")
+                };
                 if !values.iter().any(fits) {
-                    self.note(Severity::Medium, path, format!("has no value of the type {}: nothing can be valid", quoted(name)));
+                    self.note(
+                        Severity::Medium,
+                        path,
+                        format!("has no value of the type {}: nothing can be valid", quoted(name)),
+                    );
                 }
             }
         }
@@ -265,18 +303,21 @@ impl<'s, 'a> Check<'s, 'a> {
 
     fn reference(&mut self, value: &Json<'_>, path: &Path<'_>) {
         let Some(reference) = value.as_str() else { return self.wrong(value, path, "a string") };
-        if reference.starts_with("#/") || reference == "#" {
-            if local(self.root, reference).is_none() {
-                self.note(Severity::Medium, path, format!("refers to {}, which is not there", quoted(reference)));
-            }
-        } else if let Some(anchor) = reference.strip_prefix('#') {
-            if !self.own.contains(&anchor) && !self.own.contains(&reference) {
+        if self.sound.contains(reference) {
+            return;
+        }
+        if let Some(anchor) = reference.strip_prefix('#') {
+            let leads =
+                local(self.root, reference).is_some() || self.own.contains(anchor) || self.own.contains(reference);
+            if leads {
+                self.sound.insert(reference.to_owned());
+            } else {
                 self.note(Severity::Medium, path, format!("refers to {}, which is not there", quoted(reference)));
             }
         } else {
             let document = reference.split('#').next().unwrap_or_default();
             if !self.own.iter().any(|own| own.trim_end_matches('#') == document) {
-                self.remote.push((path.to_string(), visible(reference, 200)));
+                self.found.remote.push(Severity::High, || (path.to_string(), visible(reference, 200)));
             }
         }
     }

@@ -6,55 +6,69 @@ use toolmark_core::json::Json;
 use toolmark_core::severity::Severity;
 
 use crate::finding::Finding;
+use crate::most::Most;
 use crate::rule::RuleId;
 use crate::subject::{Subject, listed, quoted};
 use crate::walk::Path;
 
 /// Parameters that carry a program by their name alone.
 const PROGRAMS: &[&str] = &[
-    "sql", "cypher", "command", "cmd", "script", "code", "javascript", "python", "shell", "bash", "graphql", "promql", "kql",
-    "expression", "jq", "pipeline",
+    "sql",
+    "cypher",
+    "command",
+    "cmd",
+    "script",
+    "code",
+    "javascript",
+    "python",
+    "shell",
+    "bash",
+    "graphql",
+    "promql",
+    "kql",
+    "expression",
+    "jq",
+    "pipeline",
 ];
 /// What a query is written in when it is a program.
-const LANGUAGES: &[&str] = &["sql", "graphql", "cypher", "promql", "kql", "sparql", "gremlin", "xpath", "jsonpath", "soql", "esql"];
+const LANGUAGES: &[&str] =
+    &["sql", "graphql", "cypher", "promql", "kql", "sparql", "gremlin", "xpath", "jsonpath", "soql", "esql"];
 /// Keywords that say something about a value.
-const SAYING: &[&str] = &["type", "enum", "const", "$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "not", "if", "properties", "items"];
+const SAYING: &[&str] =
+    &["type", "enum", "const", "$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "not", "if", "properties", "items"];
 
-/// How many places a finding lists.
-const MOST: usize = 30;
-
+/// A place where validation says nothing.
 struct Open {
-    severity: Severity,
     at: String,
     kind: &'static str,
 }
 
 pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<Finding>) {
     let Some(schema) = reading.get("inputSchema") else { return };
-    let mut open = Vec::new();
+    let mut open = Most::default();
     let path = Path::of("inputSchema");
     if accepts_anything(schema) {
-        open.push(Open { severity: Severity::Low, at: path.to_string(), kind: "accepts any arguments" });
+        open.push(Severity::Low, || Open { at: path.to_string(), kind: "accepts any arguments" });
     }
     inside(schema, &path, &mut open);
-    let Some(severity) = open.iter().map(|one| one.severity).max() else { return };
+    let Some((severity, _)) = open.worst() else { return };
     let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
-    for one in &open {
+    for (_, one) in open.iter() {
         match kinds.iter_mut().find(|(kind, _)| *kind == one.kind) {
             Some((_, places)) => places.push(&one.at),
             None => kinds.push((one.kind, vec![&one.at])),
         }
     }
-    let parts: Vec<String> =
-        kinds.into_iter().map(|(kind, places)| format!("{} {kind}", listed(places, 3))).collect();
+    let parts: Vec<String> = kinds.into_iter().map(|(kind, places)| format!("{} {kind}", listed(places, 3))).collect();
     findings.push(
         Finding::new(
             RuleId::SchemaUnbounded,
-            severity,
+            *severity,
             format!("{}: {}", quoted(subject.tool.canonical().as_str()), parts.join("; ")),
         )
         .about([subject.tool])
-        .with("places", open.iter().take(MOST).map(|one| json!({"at": one.at, "kind": one.kind})).collect::<Value>()),
+        .with("count", open.count())
+        .with("places", open.iter().map(|(_, one)| json!({"at": one.at, "kind": one.kind})).collect::<Value>()),
     );
 }
 
@@ -64,11 +78,12 @@ fn accepts_anything(schema: &Json<'_>) -> bool {
     let empty = schema.get("properties").and_then(Json::entries).is_none_or(<[_]>::is_empty);
     let says = SAYING.iter().any(|key| !matches!(*key, "type" | "properties") && schema.get(key).is_some());
     let open = schema.get("additionalProperties").and_then(Json::as_bool) == Some(true);
-    let closed = entries.iter().any(|(key, _)| matches!(key.as_ref(), "additionalProperties" | "patternProperties")) && !open;
+    let closed =
+        entries.iter().any(|(key, _)| matches!(key.as_ref(), "additionalProperties" | "patternProperties")) && !open;
     empty && !says && !closed && (open || schema.get("type").is_none())
 }
 
-fn inside(schema: &Json<'_>, path: &Path<'_>, open: &mut Vec<Open>) {
+fn inside(schema: &Json<'_>, path: &Path<'_>, open: &mut Most<Open>) {
     for key in ["properties", "$defs", "definitions"] {
         let here = path.key(key);
         for (name, property) in schema.get(key).and_then(Json::entries).unwrap_or_default() {
@@ -86,8 +101,8 @@ fn inside(schema: &Json<'_>, path: &Path<'_>, open: &mut Vec<Open>) {
     }
 }
 
-fn value(name: &str, schema: &Json<'_>, path: &Path<'_>, open: &mut Vec<Open>) {
-    let mut note = |kind| open.push(Open { severity: Severity::Info, at: path.to_string(), kind });
+fn value(name: &str, schema: &Json<'_>, path: &Path<'_>, open: &mut Most<Open>) {
+    let mut note = |kind| open.push(Severity::Info, || Open { at: path.to_string(), kind });
     let is = |wanted: &str| schema.get("type").and_then(Json::as_str) == Some(wanted);
     let has = |key: &str| schema.get(key).is_some();
     if !SAYING.iter().any(|key| has(key)) {
@@ -95,10 +110,15 @@ fn value(name: &str, schema: &Json<'_>, path: &Path<'_>, open: &mut Vec<Open>) {
     } else if is("object")
         && schema.get("properties").and_then(Json::entries).is_none_or(<[_]>::is_empty)
         && !["patternProperties", "anyOf", "oneOf", "allOf", "$ref", "propertyNames"].iter().any(|key| has(key))
-        && schema.get("additionalProperties").is_none_or(|more| more.as_bool() == Some(true) || more.entries().is_some_and(<[_]>::is_empty))
+        && schema
+            .get("additionalProperties")
+            .is_none_or(|more| more.as_bool() == Some(true) || more.entries().is_some_and(<[_]>::is_empty))
     {
         note("accepts any object");
-    } else if is("string") && !["enum", "maxLength", "pattern", "format", "const"].iter().any(|key| has(key)) && is_program(name, schema) {
+    } else if is("string")
+        && !["enum", "maxLength", "pattern", "format", "const"].iter().any(|key| has(key))
+        && is_program(name, schema)
+    {
         note("takes a program of any length");
     }
     inside(schema, path, open);

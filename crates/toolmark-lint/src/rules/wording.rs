@@ -3,6 +3,7 @@
 use toolmark_core::definition::Reading;
 use toolmark_core::json::Json;
 use toolmark_core::severity::Severity;
+use toolmark_core::text::visible;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
@@ -12,8 +13,9 @@ use crate::verbs;
 /// Words that add nothing to a name.
 const FILLING: &[&str] = &["a", "an", "the", "of", "to", "for", "in", "tool", "this", "s"];
 
-/// How many names a message lists.
+/// How many names a message lists, and how many the data.
 const SHOWN: usize = 5;
+const MOST: usize = 100;
 
 pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<Finding>) {
     description(subject, reading, findings);
@@ -26,7 +28,7 @@ fn description(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<
     let (severity, message) = if text.is_empty() {
         (Severity::Medium, format!("{name} has no description"))
     } else if text.len() < 80 && repeats(subject.name(), text) {
-        (Severity::Low, format!("the description of {name} says no more than its name: \"{}\"", toolmark_core::text::visible(text, 80)))
+        (Severity::Low, format!("the description of {name} says no more than its name: \"{}\"", visible(text, 80)))
     } else {
         return;
     };
@@ -66,7 +68,8 @@ fn parameters(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<F
             ),
         )
         .about([subject.tool])
-        .with("parameters", silent),
+        .with("count", silent.len())
+        .with("parameters", silent.into_iter().take(MOST).map(|name| visible(name, 100)).collect::<Vec<_>>()),
     );
 }
 
@@ -74,9 +77,10 @@ fn is_described(property: &Json<'_>, root: &Json<'_>) -> bool {
     let says = |schema: &Json<'_>| {
         schema.get("description").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty())
     };
-    let referred = property.get("$ref").and_then(Json::as_str).and_then(|reference| super::schema::local(root, reference));
-    let composed = ["allOf", "anyOf", "oneOf"].iter().any(|key| {
-        property.get(key).and_then(Json::items).is_some_and(|all| all.iter().any(says))
-    });
+    let referred =
+        property.get("$ref").and_then(Json::as_str).and_then(|reference| super::schema::local(root, reference));
+    let composed = ["allOf", "anyOf", "oneOf"]
+        .iter()
+        .any(|key| property.get(key).and_then(Json::items).is_some_and(|all| all.iter().any(says)));
     says(property) || referred.is_some_and(says) || composed
 }
