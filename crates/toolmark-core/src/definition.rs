@@ -135,7 +135,13 @@ impl Definition {
         let mut said = Vec::with_capacity(text.text().len());
         let own = entries.iter().filter(|(key, value)| is_said(form, key, value));
         canonical::write_object(own.map(|(key, value)| (key.as_ref(), value)), &mut said);
-        Ok(Self { text: text.clone(), form, name, digest: DefinitionDigest::of_bytes(digest::DEFINITION, &said), declared })
+        Ok(Self {
+            text: text.clone(),
+            form,
+            name,
+            digest: DefinitionDigest::of_bytes(digest::DEFINITION, &said),
+            declared,
+        })
     }
 
     /// What the source calls the tool.

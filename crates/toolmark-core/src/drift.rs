@@ -286,7 +286,10 @@ impl Subject<'_> {
     }
 }
 
-fn only_in<'a>(these: &BTreeMap<&'a str, Subject<'a>>, those: &BTreeMap<&str, Subject<'_>>) -> Vec<(&'a str, Subject<'a>)> {
+fn only_in<'a>(
+    these: &BTreeMap<&'a str, Subject<'a>>,
+    those: &BTreeMap<&str, Subject<'_>>,
+) -> Vec<(&'a str, Subject<'a>)> {
     these.iter().filter(|(name, _)| !those.contains_key(*name)).map(|(name, subject)| (*name, *subject)).collect()
 }
 

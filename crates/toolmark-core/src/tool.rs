@@ -10,10 +10,10 @@ use crate::canonical;
 use crate::definition::Definition;
 use crate::digest::{self, DefinitionDigest, Mark, SchemaDigest};
 use crate::display;
-use crate::explain::{Code, Explain};
 use crate::document::Place;
-use crate::schema::check::{CompileSchemaError, InputSchema, InvalidArguments};
+use crate::explain::{Code, Explain};
 use crate::names::{ApprovalKey, CanonicalName, DisplayName, LookupKey, TraceName, text_name};
+use crate::schema::check::{CompileSchemaError, InputSchema, InvalidArguments};
 
 /// Where a tool really comes from: a package, an address, a module. Part of its key, so that a namesake is another tool.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

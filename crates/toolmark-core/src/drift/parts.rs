@@ -20,7 +20,8 @@ const MOST: usize = 12;
 pub(super) fn compare(was: Subject<'_>, is: Subject<'_>) -> Vec<PartChange> {
     let mut parts = Vec::new();
     if was.source() != is.source() {
-        let summary = format!("comes from `{}`, not from `{}`", visible(is.source(), SHOWN), visible(was.source(), SHOWN));
+        let summary =
+            format!("comes from `{}`, not from `{}`", visible(is.source(), SHOWN), visible(was.source(), SHOWN));
         parts.push(PartChange::new("source", Severity::Critical, summary));
     }
     if was.digest() == is.digest() {
@@ -35,7 +36,9 @@ pub(super) fn compare(was: Subject<'_>, is: Subject<'_>) -> Vec<PartChange> {
 
 /// How alarming a text is that a model will read: what it tells the model to do, and what it hides.
 pub(super) fn alarm(text: &str) -> Option<Severity> {
-    let hidden = text.chars().any(|character| is_hidden(character) && !matches!(character, '\n' | '\r' | '\t' | '\u{fe0f}' | '\u{200d}'));
+    let hidden = text
+        .chars()
+        .any(|character| is_hidden(character) && !matches!(character, '\n' | '\r' | '\t' | '\u{fe0f}' | '\u{200d}'));
     instructions::severity(&instructions::find(text)).max(hidden.then_some(Severity::High))
 }
 
@@ -68,13 +71,20 @@ fn text(name: &str, was: Option<&Json<'_>>, is: Option<&Json<'_>>) -> PartChange
     let details = vec![format!("was: {}", visible(old, SHOWN)), format!("is:  {}", visible(new, SHOWN))];
     let usual = Severity::Medium;
     if after > before && after >= Some(Severity::Medium) {
-        let found: Vec<String> =
-            instructions::find(new).iter().map(|one| format!("{}: {}", one.kind(), visible(one.excerpt(), SHOWN))).collect();
+        let found: Vec<String> = instructions::find(new)
+            .iter()
+            .map(|one| format!("{}: {}", one.kind(), visible(one.excerpt(), SHOWN)))
+            .collect();
         let summary = if found.is_empty() { "now holds hidden characters" } else { "now tells the model what to do" };
         let severity = after.unwrap_or(usual).max(Severity::High);
         return PartChange::new(name, severity, summary).with([found, details].concat());
     }
-    PartChange::new(name, usual, if name == "title" { "people now read another title" } else { "the model now reads another text" }).with(details)
+    PartChange::new(
+        name,
+        usual,
+        if name == "title" { "people now read another title" } else { "the model now reads another text" },
+    )
+    .with(details)
 }
 
 fn schema(name: &str, was: Option<&Reading<'_>>, is: Option<&Reading<'_>>) -> PartChange {
@@ -84,7 +94,8 @@ fn schema(name: &str, was: Option<&Reading<'_>>, is: Option<&Reading<'_>>) -> Pa
     };
     let (was, is) = (was.input_schema(), is.input_schema());
     let change = compare::compare(&was.to_value(), &is.to_value());
-    let mut details: Vec<String> = change.changes().iter().take(MOST).map(|one| visible(&one.to_string(), SHOWN)).collect();
+    let mut details: Vec<String> =
+        change.changes().iter().take(MOST).map(|one| visible(&one.to_string(), SHOWN)).collect();
     if change.changes().len() > MOST {
         details.push(format!("(+{} more)", change.changes().len() - MOST));
     }
@@ -98,7 +109,12 @@ fn schema(name: &str, was: Option<&Reading<'_>>, is: Option<&Reading<'_>>) -> Pa
     let alarming = words(&is).into_iter().filter_map(alarm).max();
     if alarming > words(&was).into_iter().filter_map(alarm).max() && alarming >= Some(Severity::Medium) {
         let severity = alarming.unwrap_or(severity).max(Severity::High);
-        return PartChange::new(name, severity, format!("tells the model what to do inside its arguments, and {summary}")).with(details);
+        return PartChange::new(
+            name,
+            severity,
+            format!("tells the model what to do inside its arguments, and {summary}"),
+        )
+        .with(details);
     }
     PartChange::new(name, severity, summary).with(details)
 }
@@ -119,8 +135,12 @@ fn words<'j>(schema: &'j Json<'_>) -> Vec<&'j str> {
 }
 
 /// Hints, with what a client may assume when they are absent, and the value that makes a guard weaker.
-const HINTS: &[(&str, bool, bool)] =
-    &[("readOnlyHint", false, true), ("destructiveHint", true, false), ("idempotentHint", false, true), ("openWorldHint", true, false)];
+const HINTS: &[(&str, bool, bool)] = &[
+    ("readOnlyHint", false, true),
+    ("destructiveHint", true, false),
+    ("idempotentHint", false, true),
+    ("openWorldHint", true, false),
+];
 
 fn annotations(was: Option<&Json<'_>>, is: Option<&Json<'_>>) -> Option<PartChange> {
     let hint = |all: Option<&Json<'_>>, name: &str| all.and_then(|all| all.get(name)).and_then(Json::as_bool);
@@ -130,7 +150,8 @@ fn annotations(was: Option<&Json<'_>>, is: Option<&Json<'_>>) -> Option<PartChan
         if old == new {
             continue;
         }
-        let word = |value: Option<bool>| value.map_or_else(|| format!("absent (means {absent})"), |value| value.to_string());
+        let word =
+            |value: Option<bool>| value.map_or_else(|| format!("absent (means {absent})"), |value| value.to_string());
         let line = format!("{name}: {} → {}", word(old), word(new));
         match (old.unwrap_or(absent), new.unwrap_or(absent)) {
             (before, after) if before == after => stated.push(line),
@@ -169,22 +190,30 @@ fn meta(was: Option<&Json<'_>>, is: Option<&Json<'_>>) -> Option<PartChange> {
 fn digests(subject: Subject<'_>) -> Vec<(String, String)> {
     match subject {
         Subject::Pinned(pinned) => pinned.parts().iter().map(|(part, digest)| (part.clone(), digest.clone())).collect(),
-        Subject::Whole(tool) => {
-            tool.definition().reading().part_digests().into_iter().map(|(part, digest)| (part, digest.short())).collect()
-        }
+        Subject::Whole(tool) => tool
+            .definition()
+            .reading()
+            .part_digests()
+            .into_iter()
+            .map(|(part, digest)| (part, digest.short()))
+            .collect(),
     }
 }
 
 /// Names the parts that changed when the old text is gone. What the new text says still counts.
 fn by_digest(was: &[(String, String)], is: &[(String, String)], new: Subject<'_>) -> Vec<PartChange> {
     let names: BTreeSet<&str> = was.iter().chain(is).map(|(name, _)| name.as_str()).collect();
-    let of = |all: &[(String, String)], name: &str| all.iter().find(|(known, _)| known == name).map(|(_, digest)| digest.clone());
+    let of = |all: &[(String, String)], name: &str| {
+        all.iter().find(|(known, _)| known == name).map(|(_, digest)| digest.clone())
+    };
     names
         .into_iter()
         .filter(|name| of(was, name) != of(is, name))
         .map(|name| {
             let usual = match name {
-                "inputSchema" | "schema" | "annotations" | "_meta" | "mutability" | "action" | "output_domain" => Severity::High,
+                "inputSchema" | "schema" | "annotations" | "_meta" | "mutability" | "action" | "output_domain" => {
+                    Severity::High
+                }
                 "description" | "title" => Severity::Medium,
                 _ => Severity::Low,
             };
@@ -193,7 +222,9 @@ fn by_digest(was: &[(String, String)], is: &[(String, String)], new: Subject<'_>
                 _ => None,
             };
             match said.filter(|said| *said >= Severity::Medium) {
-                Some(said) => PartChange::new(name, said.max(Severity::High), "changed, and tells the model what to do"),
+                Some(said) => {
+                    PartChange::new(name, said.max(Severity::High), "changed, and tells the model what to do")
+                }
                 None => PartChange::new(name, usual, "changed; the lock keeps no text to compare with"),
             }
         })
@@ -207,7 +238,9 @@ fn owned(value: &Json<'_>) -> Json<'static> {
         Json::Number(text) => Json::Number(text.to_string().into()),
         Json::String(text) => Json::String(text.to_string().into()),
         Json::Array(items) => Json::Array(items.iter().map(owned).collect()),
-        Json::Object(entries) => Json::Object(entries.iter().map(|(key, value)| (key.to_string().into(), owned(value))).collect()),
+        Json::Object(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.to_string().into(), owned(value))).collect())
+        }
     }
 }
 

@@ -11,7 +11,9 @@ fn catalog(tool: &Value) -> Catalog {
 
 #[test]
 fn arguments_are_checked_against_the_declared_schema() {
-    let catalog = catalog(&json!({"name": "t", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}));
+    let catalog = catalog(
+        &json!({"name": "t", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}),
+    );
     let tool = catalog.tools().next().unwrap();
     assert_eq!(tool.check_arguments(&json!({"n": 1})), Ok(()));
     let error = tool.check_arguments(&json!({"n": "one"})).unwrap_err();
