@@ -1,1 +1,39 @@
-fn main() {}
+//! The project's own chores, one file a command: `cargo xtask test | vectors | bench | fuzz`.
+
+mod bench;
+mod fuzz;
+mod run;
+mod test;
+mod vectors;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own chores")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every check there is, and install what is missing for it
+    Test(test::Test),
+    /// Check this workspace against recorded vectors
+    Vectors(vectors::Vectors),
+    /// Measure the budgets: each a ratio against something measured in the same run
+    Bench(bench::Bench),
+    /// Feed the parsers with hostile input for a while
+    Fuzz(fuzz::Fuzz),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Test(command) => command.run(),
+        Command::Vectors(command) => command.run(),
+        Command::Bench(command) => command.run(),
+        Command::Fuzz(command) => command.run(),
+    }
+}

@@ -4,9 +4,6 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::canonical;
-use crate::json::Json;
-
 /// Thirty-two bytes of SHA-256; the typed digests below wrap it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Bytes([u8; 32]);
@@ -53,12 +50,6 @@ macro_rules! digest {
         pub struct $name(Bytes);
 
         impl $name {
-            pub(crate) fn of_json(domain: Domain, value: &Json<'_>) -> Self {
-                let mut text = Vec::new();
-                canonical::write(value, &mut text);
-                Self::of_bytes(domain, &text)
-            }
-
             pub(crate) fn of_bytes(domain: Domain, text: &[u8]) -> Self {
                 Self(Bytes(Sha256::new_with_prefix(domain.0).chain_update(text).finalize().into()))
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use serde_json::{Map, Value};
 
-use super::{Catalog, Entry, Inner, NameKind, Slot, ToolRef};
+use super::{Catalog, Entry, Inner, Owners, Slot, ToolRef};
 use crate::explain::{Code, Explain, facts};
 use crate::names::PackName;
 use crate::pack::Pack;
@@ -111,7 +111,8 @@ impl CatalogBuilder {
         problems.extend(absent.iter().map(|name| Problem::refused(NoSuchPack(name.clone()).report(), None)));
         problems.extend(refuse_shared_pack_names(&mut slots));
         problems.extend(slots.iter().flat_map(|slot| slot.pack.problems().iter().cloned()));
-        let mut inner = Inner { hasher, packs: slots, index: HashTable::new(), shared: Vec::new(), problems };
+        let mut inner =
+            Inner { hasher, packs: slots, names: String::new(), index: HashTable::new(), shared: Vec::new(), problems };
         inner.link();
         Catalog(Arc::new(inner))
     }
@@ -128,40 +129,49 @@ impl CatalogBuilder {
 impl Inner {
     /// Fills the index. Definitions are not read again: this only enters names.
     fn link(&mut self) {
-        let tools: usize = self.packs.iter().filter(|slot| slot.enabled).map(|slot| slot.pack.tools().len()).sum();
-        let mut index = HashTable::with_capacity(tools * 2);
+        let enabled = || (0u32..).zip(&self.packs).filter(|(_, slot)| slot.enabled);
+        let tools = || enabled().flat_map(|(_, slot)| slot.pack.tools());
+        let mut names = String::with_capacity(tools().map(|tool| tool.canonical().as_str().len()).sum());
+        let mut index: HashTable<Entry> = HashTable::with_capacity(tools().count() * 2);
         let mut shared: Vec<Vec<ToolRef>> = Vec::new();
         let hash = |name: &str| self.hasher.hash_one(name);
-        for (at, slot) in (0u32..).zip(&self.packs).filter(|(_, slot)| slot.enabled) {
+        for (at, slot) in enabled() {
             for (tool_at, tool) in (0u32..).zip(slot.pack.tools()) {
                 let reference = ToolRef { pack: at, tool: tool_at };
+                let (canonical, short) = (tool.canonical().as_str(), tool.raw().as_str());
+                names.push_str(canonical);
+                // Invariant: names are bounded by `PackName::MAX` and `RawName::MAX_BYTES`, so that a length fits 16 bits.
+                let entry = |name: &str| Entry {
+                    start: u32::try_from(names.len() - name.len()).unwrap_or(u32::MAX),
+                    length: u16::try_from(name.len()).unwrap_or(u16::MAX),
+                    tool: reference,
+                    owners: Owners::One,
+                };
                 if tool.pack().is_some() {
-                    let entry = Entry { tool: reference, name: NameKind::Canonical };
-                    index.insert_unique(hash(tool.canonical().as_str()), entry, |&entry| hash(self.name_of(entry)));
+                    index.insert_unique(hash(canonical), entry(canonical), |entry| hash(entry.name(&names)));
                 }
-                let short = tool.raw().as_str();
                 if short.contains('.') {
                     continue;
                 }
-                match index.find_mut(hash(short), |&entry| self.name_of(entry) == short) {
+                match index.find_mut(hash(short), |entry| entry.name(&names) == short) {
                     None => {
-                        let entry = Entry { tool: reference, name: NameKind::Short };
-                        index.insert_unique(hash(short), entry, |&entry| hash(self.name_of(entry)));
+                        index.insert_unique(hash(short), entry(short), |entry| hash(entry.name(&names)));
                     }
-                    Some(entry) => match entry.name {
-                        NameKind::Shared(list) => {
+                    Some(known) => match known.owners {
+                        Owners::Several(list) => {
                             if let Some(owners) = shared.get_mut(list as usize) {
                                 owners.push(reference);
                             }
                         }
-                        NameKind::Short | NameKind::Canonical => {
-                            entry.name = NameKind::Shared(u32::try_from(shared.len()).unwrap_or(u32::MAX));
-                            shared.push(vec![entry.tool, reference]);
+                        Owners::One => {
+                            known.owners = Owners::Several(u32::try_from(shared.len()).unwrap_or(u32::MAX));
+                            shared.push(vec![known.tool, reference]);
                         }
                     },
                 }
             }
         }
+        self.names = names;
         self.index = index;
         self.shared = shared;
     }

@@ -27,6 +27,8 @@ pub struct Catalog(Arc<Inner>);
 struct Inner {
     hasher: RandomState,
     packs: Vec<Slot>,
+    /// The canonical names of all enabled tools, one after another, so that a lookup touches no tool but the one it finds.
+    names: String,
     index: HashTable<Entry>,
     /// The owners of each short name that has several.
     shared: Vec<Vec<ToolRef>>,
@@ -50,16 +52,18 @@ pub(crate) struct ToolRef {
 /// A name in the index. Canonical names hold a dot and short names do not, so that one table serves both.
 #[derive(Clone, Copy)]
 struct Entry {
+    /// Where the name stands in `names`; a short name is the end of its canonical name.
+    start: u32,
+    length: u16,
     tool: ToolRef,
-    name: NameKind,
+    owners: Owners,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum NameKind {
-    Canonical,
-    Short,
+enum Owners {
+    One,
     /// A short name with several owners, listed in `shared`.
-    Shared(u32),
+    Several(u32),
 }
 
 impl Catalog {
@@ -109,7 +113,7 @@ impl Catalog {
     /// # Errors
     /// [`BuildCatalogError`] with all problems of the result.
     pub fn with_pack(&self, pack: Pack) -> Result<Self, BuildCatalogError> {
-        self.to_builder().replace(pack).build()
+        self.rebuild().replace(pack).build()
     }
 
     /// The same catalog without one pack.
@@ -117,7 +121,7 @@ impl Catalog {
     /// # Errors
     /// [`BuildCatalogError`] when other problems remain.
     pub fn without_pack(&self, name: &PackName) -> Result<Self, BuildCatalogError> {
-        self.to_builder().remove(name).build()
+        self.rebuild().remove(name).build()
     }
 
     /// The same catalog with one pack switched on or off. Switching one off may resolve an ambiguity.
@@ -125,11 +129,13 @@ impl Catalog {
     /// # Errors
     /// [`BuildCatalogError`] when no pack has that name.
     pub fn with_enabled(&self, name: &PackName, enabled: bool) -> Result<Self, BuildCatalogError> {
-        let builder = self.to_builder();
+        let builder = self.rebuild();
         if enabled { builder.enable(name) } else { builder.disable(name) }.build()
     }
 
-    fn to_builder(&self) -> CatalogBuilder {
+    /// Begins a catalog with the packs of this one, which are not prepared again.
+    #[must_use]
+    pub fn rebuild(&self) -> CatalogBuilder {
         CatalogBuilder::from_slots(self.0.packs.clone(), self.0.hasher.clone())
     }
 
@@ -152,17 +158,27 @@ impl Catalog {
     }
 }
 
+impl ToolRef {
+    /// Where its pack stands in the load order.
+    pub(crate) fn pack_order(self) -> u32 {
+        self.pack
+    }
+}
+
+impl Entry {
+    fn name(self, names: &str) -> &str {
+        let start = self.start as usize;
+        names.get(start..start + usize::from(self.length)).unwrap_or_default()
+    }
+}
+
 impl Inner {
     fn tool(&self, at: ToolRef) -> Option<&Tool> {
         self.packs.get(at.pack as usize)?.pack.tools().get(at.tool as usize)
     }
 
     fn name_of(&self, entry: Entry) -> &str {
-        let Some(tool) = self.tool(entry.tool) else { return "" };
-        match entry.name {
-            NameKind::Canonical => tool.canonical().as_str(),
-            NameKind::Short | NameKind::Shared(_) => tool.raw().as_str(),
-        }
+        entry.name(&self.names)
     }
 
     fn find(&self, name: &str) -> Option<Entry> {

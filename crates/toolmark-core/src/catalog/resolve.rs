@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Catalog, NameKind, ToolRef};
+use super::{Catalog, Owners, ToolRef};
 use crate::explain::{Code, Explain, facts};
 use crate::text::visible;
 use crate::tool::Tool;
@@ -60,11 +60,9 @@ impl Catalog {
     /// Case counts, nothing is trimmed, nothing is allocated.
     pub fn resolve(&self, lookup: &str) -> Resolution<'_> {
         let Some(entry) = self.0.find(lookup) else { return Resolution::NotFound };
-        match entry.name {
-            NameKind::Canonical | NameKind::Short => {
-                self.tool(entry.tool).map_or(Resolution::NotFound, Resolution::Found)
-            }
-            NameKind::Shared(list) => Resolution::Ambiguous(Candidates {
+        match entry.owners {
+            Owners::One => self.tool(entry.tool).map_or(Resolution::NotFound, Resolution::Found),
+            Owners::Several(list) => Resolution::Ambiguous(Candidates {
                 catalog: self,
                 owners: self.0.shared.get(list as usize).map(Vec::as_slice).unwrap_or_default(),
             }),
@@ -80,15 +78,11 @@ impl Catalog {
             Resolution::Found(tool) => Ok(tool),
             Resolution::Ambiguous(candidates) => Err(ResolveError::Ambiguous {
                 lookup: visible(lookup, 200),
-                candidates: candidates
-                    .iter()
-                    .filter(|tool| may_see(tool))
-                    .map(|tool| tool.canonical().to_string())
-                    .collect(),
+                candidates: candidates.iter().filter(|tool| may_see(tool)).map(shown).collect(),
             }),
             Resolution::NotFound => Err(ResolveError::NotFound {
                 lookup: visible(lookup, 200),
-                suggestions: self.suggest(lookup, may_see).iter().map(|tool| tool.canonical().to_string()).collect(),
+                suggestions: self.suggest(lookup, may_see).into_iter().map(shown).collect(),
             }),
         }
     }
@@ -114,6 +108,11 @@ impl Catalog {
         near.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.canonical().cmp(b.canonical())));
         near.into_iter().take(SUGGESTIONS).map(|(_, tool)| tool).collect()
     }
+}
+
+/// A canonical name, with whatever hides in it made visible.
+fn shown(tool: &Tool) -> String {
+    visible(tool.canonical().as_str(), 300)
 }
 
 impl<'c> Candidates<'c> {

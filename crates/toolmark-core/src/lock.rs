@@ -1,0 +1,325 @@
+//! `toolmark.lock`: the marks of all tools as somebody approved them, one line a tool, made for version control.
+//!
+//! The mark decides whether a tool is the pinned one. The digests beside it say *which* part changed when the old text is gone.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::Catalog;
+use crate::digest::{BodyDigest, DefinitionDigest, Mark, ParseDigestError};
+use crate::document::{Document, Place};
+use crate::explain::{Code, Explain, facts};
+use crate::json::{self, Json, Limits, ReadJsonError};
+use crate::text::visible;
+use crate::tool::Tool;
+
+/// The pinned tools, by canonical name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lock {
+    tools: BTreeMap<String, Pinned>,
+}
+
+/// One pinned tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pinned {
+    source: String,
+    mark: Mark,
+    digest: DefinitionDigest,
+    body: BodyDigest,
+    behavior: Option<String>,
+    parts: BTreeMap<String, String>,
+}
+
+/// How a tool stands to the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinState {
+    /// It is the tool that was pinned.
+    Pinned,
+    /// A tool of that name was pinned, but not this one.
+    Changed,
+    /// No tool of that name was pinned.
+    New,
+}
+
+/// A lock file that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct ReadLockError {
+    kind: ReadLockErrorKind,
+    place: Option<Place>,
+}
+
+/// What is wrong with a lock file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadLockErrorKind {
+    /// Not strict JSON.
+    #[error(transparent)]
+    Json(#[from] ReadJsonError),
+    /// Not a lock file.
+    #[error("this is not a lock file: it has no `lockfile` version")]
+    NotALock,
+    /// A version that this program does not know.
+    #[error("the lock file has version {0}, and this program reads version 1")]
+    Version(String),
+    /// An entry that lacks a field or has a wrong one.
+    #[error("the entry of `{tool}` has no usable `{field}`")]
+    Entry {
+        /// The tool.
+        tool: String,
+        /// The field.
+        field: &'static str,
+    },
+    /// A digest that is none.
+    #[error(transparent)]
+    Digest(#[from] ParseDigestError),
+    /// Two entries for one tool.
+    #[error("`{0}` is pinned twice")]
+    Repeated(String),
+}
+
+/// The version of the format that is written.
+const VERSION: &str = "1";
+
+impl Lock {
+    /// Pins every tool of a catalog.
+    #[must_use]
+    pub fn of(catalog: &Catalog) -> Self {
+        Self { tools: catalog.tools().map(|tool| (tool.canonical().to_string(), Pinned::of(tool))).collect() }
+    }
+
+    /// Reads a lock file.
+    ///
+    /// # Errors
+    /// [`ReadLockError`] with the place, where it is known.
+    pub fn read(document: &Arc<Document>) -> Result<Self, ReadLockError> {
+        let at = |kind: ReadLockErrorKind, offset: Option<usize>| ReadLockError {
+            kind,
+            place: offset.map(|offset| document.place(offset)),
+        };
+        let limits = Limits { values: 50_000_000, ..Limits::default() };
+        let json = json::read_with(document.text(), limits).map_err(|error| {
+            let offset = error.offset();
+            at(error.into(), Some(offset))
+        })?;
+        match json.get("lockfile") {
+            Some(Json::Number(version)) if version == VERSION => {}
+            Some(Json::Number(version)) => return Err(at(ReadLockErrorKind::Version(version.to_string()), None)),
+            _ => return Err(at(ReadLockErrorKind::NotALock, None)),
+        }
+        let entries = json.get("tools").and_then(Json::items).ok_or_else(|| at(ReadLockErrorKind::NotALock, None))?;
+        let mut tools = BTreeMap::new();
+        for entry in entries {
+            let (name, pinned) = Pinned::read(entry).map_err(|kind| at(kind, None))?;
+            if tools.insert(name.clone(), pinned).is_some() {
+                return Err(at(ReadLockErrorKind::Repeated(visible(&name, 200)), None));
+            }
+        }
+        Ok(Self { tools })
+    }
+
+    /// Whether a text looks like a lock file, so that a command can take either a lock or a snapshot.
+    #[must_use]
+    pub fn looks_like(text: &str) -> bool {
+        let start: String = text.chars().take(200).filter(|character| !character.is_whitespace()).collect();
+        start.starts_with("{\"lockfile\":")
+    }
+
+    /// How a tool stands to this lock.
+    #[must_use]
+    pub fn state(&self, tool: &Tool) -> PinState {
+        match self.tools.get(tool.canonical().as_str()) {
+            None => PinState::New,
+            Some(pinned) if pinned.mark == tool.mark() => PinState::Pinned,
+            Some(_) => PinState::Changed,
+        }
+    }
+
+    /// The pinned tools, by canonical name.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, &Pinned)> {
+        self.tools.iter().map(|(name, pinned)| (name.as_str(), pinned))
+    }
+
+    /// How many tools are pinned.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// True when nothing is pinned.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+}
+
+impl Pinned {
+    pub(crate) fn of(tool: &Tool) -> Self {
+        let reading = tool.definition().reading();
+        Self {
+            source: tool.source().to_string(),
+            mark: tool.mark(),
+            digest: tool.digest(),
+            body: reading.body_digest(),
+            behavior: tool.behavior().map(|behavior| behavior.to_string()),
+            parts: reading.part_digests().into_iter().map(|(part, digest)| (part, digest.short())).collect(),
+        }
+    }
+
+    fn read(entry: &Json<'_>) -> Result<(String, Self), ReadLockErrorKind> {
+        let text = |field: &'static str| entry.get(field).and_then(Json::as_str);
+        let tool = text("tool").unwrap_or_default();
+        let need = |field: &'static str| {
+            text(field).ok_or_else(|| ReadLockErrorKind::Entry { tool: visible(tool, 200), field })
+        };
+        let mut parts = BTreeMap::new();
+        for (part, digest) in entry.get("parts").and_then(Json::entries).unwrap_or_default() {
+            let digest = digest.as_str();
+            let digest = digest.ok_or_else(|| ReadLockErrorKind::Entry { tool: visible(tool, 200), field: "parts" })?;
+            parts.insert(part.to_string(), digest.to_owned());
+        }
+        let pinned = Self {
+            source: need("source")?.to_owned(),
+            mark: need("mark")?.parse()?,
+            digest: need("digest")?.parse()?,
+            body: need("body")?.parse()?,
+            behavior: text("behavior").map(Into::into),
+            parts,
+        };
+        Ok((need("tool")?.to_owned(), pinned))
+    }
+
+    /// Where the tool came from.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The mark that was approved.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// The digest of what the publisher said.
+    #[must_use]
+    pub fn digest(&self) -> DefinitionDigest {
+        self.digest
+    }
+
+    /// The same without the name.
+    #[must_use]
+    pub fn body(&self) -> BodyDigest {
+        self.body
+    }
+
+    /// The behavior that was declared.
+    #[must_use]
+    pub fn behavior(&self) -> Option<&str> {
+        self.behavior.as_deref()
+    }
+
+    /// The digests of its parts, shortened.
+    #[must_use]
+    pub fn parts(&self) -> &BTreeMap<String, String> {
+        &self.parts
+    }
+
+    fn to_json(&self, tool: &str) -> Value {
+        let mut line = json!({
+            "tool": tool,
+            "source": self.source,
+            "mark": self.mark,
+            "digest": self.digest,
+            "body": self.body,
+            "parts": self.parts,
+        });
+        if let (Some(behavior), Some(line)) = (&self.behavior, line.as_object_mut()) {
+            line.insert("behavior".into(), behavior.as_str().into());
+        }
+        line
+    }
+}
+
+/// The file: the same lock always makes the same bytes.
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{\n  \"lockfile\": {VERSION},\n  \"tools\": [")?;
+        for (index, (name, pinned)) in self.tools.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma}\n    {}", pinned.to_json(name))?;
+        }
+        f.write_str("\n  ]\n}\n")
+    }
+}
+
+impl PinState {
+    /// The state in one word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::Changed => "changed",
+            Self::New => "new",
+        }
+    }
+}
+
+impl ReadLockError {
+    /// What is wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ReadLockErrorKind {
+        &self.kind
+    }
+
+    /// Where it is wrong.
+    #[must_use]
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+}
+
+impl Explain for ReadLockError {
+    fn code(&self) -> Code {
+        match &self.kind {
+            ReadLockErrorKind::Json(error) => error.code(),
+            ReadLockErrorKind::Version(_) => Code::new("lock-version"),
+            ReadLockErrorKind::Digest(error) => error.code(),
+            ReadLockErrorKind::NotALock | ReadLockErrorKind::Entry { .. } | ReadLockErrorKind::Repeated(_) => {
+                Code::new("lock-syntax")
+            }
+        }
+    }
+
+    fn why(&self) -> String {
+        match &self.kind {
+            ReadLockErrorKind::Version(_) => {
+                "a newer format may hold conditions that this program would overlook".into()
+            }
+            _ => "a lock that is read in part would let changed tools pass".into(),
+        }
+    }
+
+    fn fix(&self) -> String {
+        match &self.kind {
+            ReadLockErrorKind::Version(_) => "use a newer toolmark".into(),
+            _ => {
+                "take the file from version control again, or remove it, review the tools and write a new one with `toolmark pin`"
+                    .into()
+            }
+        }
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        match &self.place {
+            Some(place) => facts([("place", json!(place))]),
+            None => Map::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! Arguments → facts: what a call would do, read from what it carries. Pure, bounded, never a guess.

@@ -1,0 +1,71 @@
+//! `cargo xtask bench`: measures the budgets and fails when one is exceeded.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::run::{cargo, root, say, succeeds};
+
+/// The command and its options.
+#[derive(Args)]
+pub(crate) struct Bench {}
+
+impl Bench {
+    pub(crate) fn run(&self) -> ExitCode {
+        let catalog = succeeds(
+            "cargo bench: the catalog",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-core", "--bench", "catalog"]),
+        );
+        let program = program();
+        if catalog && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+/// The binary as people run it: `lint` over the corpus in under 1 s of CPU, `inspect` in under 30 ms.
+fn program() -> bool {
+    if !succeeds("cargo build --release", &mut cargo(&["build", "--release", "--locked", "-p", "toolmark-cli"])) {
+        return false;
+    }
+    let toolmark = |arguments: &[&str]| {
+        let mut command = Command::new(root().join("target/release/toolmark"));
+        command.args(arguments).current_dir(root()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let lint = children_cpu(&mut toolmark(&["lint", "corpus/tools.jsonl", "--fail-on", "never"]));
+    let inspect = (0..20).filter_map(|_| wall(&mut toolmark(&["inspect"]))).min();
+    let lint = row("lint 3,354 tools, CPU", lint, Duration::from_secs(1));
+    let inspect = row("inspect the demo workspace, from start to end", inspect, Duration::from_millis(30));
+    lint && inspect
+}
+
+fn row(what: &str, measured: Option<Duration>, budget: Duration) -> bool {
+    let Some(measured) = measured else {
+        say(&format!("{what}: could not be measured"));
+        return false;
+    };
+    let verdict = if measured <= budget { "ok" } else { "EXCEEDED" };
+    let _ = writeln!(io::stdout(), "{what:<52} {measured:>12.1?} {:>12} {:>15.1?} {verdict}", "", budget);
+    measured <= budget
+}
+
+fn wall(command: &mut Command) -> Option<Duration> {
+    let start = Instant::now();
+    command.status().ok()?.success().then(|| start.elapsed())
+}
+
+/// The processor time of a program that ran and ended: what the kernel adds to its parent's account.
+fn children_cpu(command: &mut Command) -> Option<Duration> {
+    let before = account()?;
+    command.status().ok()?.success().then_some(())?;
+    // The kernel counts in hundredths of a second.
+    Some(Duration::from_millis(account()?.saturating_sub(before) * 10))
+}
+
+fn account() -> Option<u64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?)
+}

@@ -1,0 +1,49 @@
+//! `cargo xtask fuzz`: runs each fuzz target for a while with `cargo-fuzz`, seeded from the repository.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::run::{cargo, ensure, exists, root, say, succeeds};
+
+/// The command and its options.
+#[derive(Args)]
+pub(crate) struct Fuzz {
+    /// One target; all if left out
+    target: Option<String>,
+    /// How long each target runs
+    #[arg(long, default_value_t = 60, value_name = "N")]
+    seconds: u32,
+}
+
+const TARGETS: &[&str] = &["names", "snapshot", "canonical", "schema"];
+
+impl Fuzz {
+    pub(crate) fn run(&self) -> ExitCode {
+        if !ensure("c++", "g++") || !cargo_fuzz() {
+            return ExitCode::FAILURE;
+        }
+        let chosen = |target: &&&str| self.target.as_deref().is_none_or(|wanted| wanted == **target);
+        let targets: Vec<&&str> = TARGETS.iter().filter(chosen).collect();
+        if targets.is_empty() {
+            say(&format!("there is no such target; use one of {}", TARGETS.join(", ")));
+            return ExitCode::FAILURE;
+        }
+        let held = targets.into_iter().all(|target| self.fuzz(target));
+        if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    fn fuzz(&self, target: &str) -> bool {
+        let seconds = format!("-max_total_time={}", self.seconds);
+        let arguments = ["fuzz", "run", target, "--", &seconds, "-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"];
+        let mut command = cargo(&arguments);
+        // Sanitizers are behind an unstable flag of the compiler; this lets the stable one use it.
+        command.env("RUSTC_BOOTSTRAP", "1").current_dir(root());
+        succeeds(&format!("fuzzing `{target}` for {} s", self.seconds), &mut command)
+    }
+}
+
+fn cargo_fuzz() -> bool {
+    exists("cargo-fuzz")
+        || succeeds("installing cargo-fuzz 0.13", &mut cargo(&["install", "--locked", "cargo-fuzz@^0.13"]))
+}

@@ -1,0 +1,92 @@
+//! `cargo xtask test`: everything that must hold before a change lands.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+
+use crate::run::{cargo, ensure, say, succeeds};
+use crate::vectors::Vectors;
+
+/// The command and its options.
+#[derive(Args)]
+pub(crate) struct Test {
+    /// Stop at the first step that fails
+    #[arg(long)]
+    fail_fast: bool,
+}
+
+/// One step: what it is, and whether it held.
+type Step = (&'static str, fn() -> bool);
+
+const STEPS: &[Step] = &[
+    ("the code is formatted", formatted),
+    ("clippy has nothing to say", linted),
+    ("all tests pass", tested),
+    ("every crate builds alone", alone),
+    ("the documentation builds", documented),
+    ("the vectors hold", vectors),
+    ("the fuzz targets build", fuzz_targets),
+];
+
+impl Test {
+    pub(crate) fn run(&self) -> ExitCode {
+        let start = Instant::now();
+        let mut failed = Vec::new();
+        let mut passed = 0;
+        for (what, step) in STEPS {
+            say(&format!("checking that {what}"));
+            if step() {
+                passed += 1;
+                continue;
+            }
+            failed.push(*what);
+            if self.fail_fast {
+                break;
+            }
+        }
+        for what in &failed {
+            say(&format!("FAILED: {what}"));
+        }
+        say(&format!("took {:.0?}", start.elapsed()));
+        let _ = writeln!(io::stdout(), "{passed} passed, {} failed", failed.len());
+        if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+fn formatted() -> bool {
+    succeeds("cargo fmt --check", &mut cargo(&["fmt", "--all", "--check"]))
+}
+
+fn linted() -> bool {
+    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"];
+    succeeds("cargo clippy", &mut cargo(&arguments))
+}
+
+fn tested() -> bool {
+    succeeds("cargo test", &mut cargo(&["test", "--workspace", "--locked", "--quiet"]))
+}
+
+/// Features that another crate switches on must not be what makes a crate compile.
+fn alone() -> bool {
+    let crates = ["toolmark-core", "toolmark-effects", "toolmark-lint", "toolmark", "toolmark-testkit", "toolmark-cli"];
+    crates.iter().all(|name| {
+        succeeds(&format!("cargo check -p {name}"), &mut cargo(&["check", "--locked", "--quiet", "-p", name]))
+    })
+}
+
+fn documented() -> bool {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
+    succeeds("cargo doc", command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn vectors() -> bool {
+    Vectors::of_the_repository().succeeds()
+}
+
+fn fuzz_targets() -> bool {
+    let arguments =
+        ["check", "--locked", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
+    ensure("c++", "g++") && succeeds("cargo check in fuzz/", &mut cargo(&arguments))
+}
