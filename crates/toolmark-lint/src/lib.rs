@@ -28,7 +28,6 @@ mod output;
 mod profile;
 mod rule;
 mod rules;
-mod schema_shape;
 mod subject;
 mod verbs;
 mod walk;

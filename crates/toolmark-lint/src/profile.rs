@@ -1,30 +1,32 @@
-//! What each client takes: how long a name may be once the client has put its own prefix in front, which characters, how many
-//! tools. To be replaced by `toolmark_core::exposure::Profile`; nothing else in this crate holds such numbers.
+//! What each client takes, as lint asks it: which clients refuse a name, and what a client makes of it.
 
-/// One kind of client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Profile {
-    pub(crate) name: &'static str,
-    /// Characters left for the tool's name.
-    pub(crate) longest: usize,
-    pub(crate) dots: bool,
-    /// More tools are dropped or refused.
-    pub(crate) most_tools: Option<usize>,
+use std::sync::LazyLock;
+
+use toolmark_core::exposure::{Profile, ProfileName};
+
+/// Every client that we know, as it is when it knows Toolmark by its usual name.
+pub(crate) fn profiles() -> &'static [Profile] {
+    static ALL: LazyLock<Vec<Profile>> =
+        LazyLock::new(|| ProfileName::ALL.iter().map(|name| Profile::new(*name)).collect());
+    &ALL
 }
 
-pub(crate) const PROFILES: &[Profile] = &[
-    Profile { name: "claude-code", longest: 49, dots: false, most_tools: None },
-    Profile { name: "cursor", longest: 51, dots: false, most_tools: Some(80) },
-    Profile { name: "vscode", longest: 51, dots: false, most_tools: Some(128) },
-    Profile { name: "codex", longest: 49, dots: false, most_tools: None },
-    Profile { name: "openai", longest: 64, dots: false, most_tools: Some(128) },
-    Profile { name: "anthropic", longest: 64, dots: false, most_tools: None },
-    Profile { name: "generic", longest: 128, dots: true, most_tools: None },
-];
+/// Why a client does not take a name.
+pub(crate) enum Refusal {
+    Character(char),
+    Length(usize),
+}
 
-impl Profile {
-    /// True for a character that may stand in a name.
-    pub(crate) fn takes(&self, character: char) -> bool {
-        character.is_ascii_alphanumeric() || matches!(character, '_' | '-') || (self.dots && character == '.')
-    }
+/// Whether `profile` refuses `name` as it is. Codex replaces what it does not take, so that only the length counts there.
+pub(crate) fn refusal(profile: &Profile, name: &str) -> Option<Refusal> {
+    let replaces = profile.name() == ProfileName::Codex;
+    let illegal = name.chars().find(|&character| !replaces && !profile.allows(character));
+    let too_long = (name.chars().count() > profile.budget()).then_some(Refusal::Length(profile.budget()));
+    illegal.map(Refusal::Character).or(too_long)
+}
+
+/// A name as a client that replaces and cuts would have it.
+pub(crate) fn cut(profile: &Profile, name: &str) -> String {
+    let replaced = name.chars().map(|character| if profile.allows(character) { character } else { '_' });
+    replaced.take(profile.budget()).collect()
 }

@@ -1,18 +1,18 @@
 //! What the rules that compare tools need to know of each, kept from the one reading of its definition.
 
 use toolmark_core::definition::Reading;
+use toolmark_core::digest::SchemaDigest;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 
 use crate::doing::Doing;
-use crate::schema_shape::Shape;
 
 /// One tool of the catalog.
 #[derive(Debug)]
 pub(crate) struct Subject<'c> {
     pub(crate) tool: &'c Tool,
     pub(crate) doing: Doing,
-    pub(crate) shape: Shape,
+    pub(crate) shape: SchemaDigest,
     /// It takes no parameters at all.
     pub(crate) parameterless: bool,
     /// It has a `readOnlyHint` or a declared behavior.
@@ -27,7 +27,7 @@ impl<'c> Subject<'c> {
         Self {
             tool,
             doing: Doing::of(tool, reading),
-            shape: Shape::of(&schema),
+            shape: SchemaDigest::of_schema(&schema),
             parameterless: !has("properties") && !has("patternProperties") && !composed,
             annotated: tool.behavior().is_some() || reading.hint("readOnlyHint").is_some(),
         }

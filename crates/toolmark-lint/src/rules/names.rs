@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
+use toolmark_core::exposure::{Profile, ProfileName};
 use toolmark_core::severity::Severity;
 
 use crate::finding::Finding;
-use crate::profile::{PROFILES, Profile};
+use crate::profile::{self, Refusal, profiles};
 use crate::rule::RuleId;
 use crate::subject::{Subject, listed, quoted};
 
@@ -131,20 +132,19 @@ fn collide(owners: &[&Subject<'_>], change: Change, one_pack: bool) -> bool {
 
 /// Tools with different names that cutting makes equal.
 pub(crate) fn after_shortening(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
-    let shortest = PROFILES.iter().map(|profile| profile.longest).min().unwrap_or(0);
-    let long: Vec<&Subject<'_>> =
-        subjects.iter().filter(|subject| subject.name().chars().count() >= shortest).collect();
+    let shortest = profiles().iter().map(Profile::budget).min().unwrap_or(0);
+    let long: Vec<&Subject<'_>> = subjects.iter().filter(|subject| subject.name().len() >= shortest).collect();
     // By owners, so that profiles which cut the same tools together share a finding.
     let mut cut: BTreeMap<Vec<&str>, (Vec<&Profile>, Vec<&Subject<'_>>)> = BTreeMap::new();
-    for profile in PROFILES {
+    for profile in profiles() {
+        let budget = profile.budget();
         let mut groups: BTreeMap<String, Vec<&Subject<'_>>> = BTreeMap::new();
-        for subject in &long {
-            let replaced = subject.name().chars().map(|c| if profile.takes(c) { c } else { '_' });
-            groups.entry(replaced.take(profile.longest).collect()).or_default().push(subject);
+        for subject in long.iter().filter(|subject| subject.name().chars().count() >= budget) {
+            groups.entry(profile::cut(profile, subject.name())).or_default().push(subject);
         }
         for owners in groups.into_values() {
             let different = owners.windows(2).any(|pair| matches!(pair, [one, other] if one.name() != other.name()));
-            let cuts = owners.iter().any(|owner| owner.name().chars().count() > profile.longest);
+            let cuts = owners.iter().any(|owner| owner.name().chars().count() > budget);
             if different && cuts {
                 let names = owners.iter().map(|owner| owner.tool.canonical().as_str()).collect();
                 cut.entry(names).or_insert_with(|| (Vec::new(), owners)).0.push(profile);
@@ -154,7 +154,7 @@ pub(crate) fn after_shortening(subjects: &[Subject<'_>], findings: &mut Vec<Find
     for (names, (profiles, owners)) in cut {
         let one_pack =
             owners.windows(2).any(|pair| matches!(pair, [one, other] if one.tool.pack() == other.tool.pack()));
-        let clients = profiles.iter().map(|profile| format!("{} ({})", profile.name, profile.longest));
+        let clients = profiles.iter().map(|profile| format!("{} ({})", profile.name(), profile.budget()));
         findings.push(
             Finding::new(
                 RuleId::NameAfterShortening,
@@ -166,7 +166,7 @@ pub(crate) fn after_shortening(subjects: &[Subject<'_>], findings: &mut Vec<Find
                 ),
             )
             .about(owners.iter().map(|owner| owner.tool))
-            .with("profiles", profiles.iter().map(|profile| profile.name).collect::<Value>())
+            .with("profiles", profiles.iter().map(|profile| profile.name().as_str()).collect::<Value>())
             .with("one_pack", one_pack),
         );
     }
@@ -175,33 +175,36 @@ pub(crate) fn after_shortening(subjects: &[Subject<'_>], findings: &mut Vec<Find
 /// A name that some clients do not take.
 pub(crate) fn refused(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let name = subject.name();
-    let length = name.chars().count();
     let mut clients = Vec::new();
     let mut reasons = serde_json::Map::new();
-    for profile in PROFILES {
-        let illegal = name.chars().find(|&character| !profile.takes(character));
-        let reason = match illegal {
-            Some(character) => format!("does not take {}", quoted(&character.to_string())),
-            None if length > profile.longest => format!("takes {} characters", profile.longest),
+    let mut illegal = None;
+    for profile in profiles() {
+        let reason = match profile::refusal(profile, name) {
             None => continue,
+            Some(Refusal::Character(character)) => {
+                illegal = illegal.or(Some(character));
+                format!("does not take {}", quoted(&character.to_string()))
+            }
+            Some(Refusal::Length(longest)) => format!("takes {longest} characters"),
         };
-        clients.push(profile.name);
-        reasons.insert(profile.name.into(), reason.into());
+        clients.push(profile.name().as_str());
+        reasons.insert(profile.name().to_string(), reason.into());
     }
     if clients.is_empty() {
         return;
     }
-    let illegal = name.chars().find(|&character| PROFILES.iter().any(|profile| !profile.takes(character)));
+    let length = name.chars().count();
     let what = match illegal {
         Some(character) => format!("holds {}", quoted(&character.to_string())),
         None => format!("is {length} characters long"),
     };
-    let severity = if clients.len() == PROFILES.len() { Severity::High } else { Severity::Medium };
+    let severity = if clients.contains(&ProfileName::Generic.as_str()) { Severity::High } else { Severity::Medium };
+    let refuse = if clients.len() == 1 { "refuses" } else { "refuse" };
     findings.push(
         Finding::new(
             RuleId::NameRefused,
             severity,
-            format!("the name {} {what}, which {} refuse", quoted(name), clients.join(", ")),
+            format!("the name {} {what}, which {} {refuse}", quoted(name), clients.join(", ")),
         )
         .about([subject.tool])
         .with("length", length)
@@ -211,9 +214,9 @@ pub(crate) fn refused(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 
 /// More tools than some clients take, in one finding.
 pub(crate) fn too_many(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
-    let over: Vec<(&str, usize)> = PROFILES
+    let over: Vec<(ProfileName, usize)> = profiles()
         .iter()
-        .filter_map(|profile| profile.most_tools.map(|most| (profile.name, most)))
+        .filter_map(|profile| profile.max_tools().map(|most| (profile.name(), most)))
         .filter(|(_, most)| subjects.len() > *most)
         .collect();
     if over.is_empty() {
@@ -221,7 +224,7 @@ pub(crate) fn too_many(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
     }
     let clients: Vec<String> = over.iter().map(|(name, most)| format!("{name} ({most})")).collect();
     let limits: serde_json::Map<String, Value> =
-        over.iter().map(|(name, most)| ((*name).to_owned(), (*most).into())).collect();
+        over.iter().map(|(name, most)| (name.to_string(), (*most).into())).collect();
     findings.push(
         Finding::new(
             RuleId::TooManyTools,

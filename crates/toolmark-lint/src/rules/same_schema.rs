@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
+use toolmark_core::digest::SchemaDigest;
 use toolmark_core::severity::Severity;
 use toolmark_core::text::visible;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
-use crate::schema_shape::Shape;
 use crate::subject::{Subject, listed, quoted};
 
 /// How many names of each kind a message lists, and how many parameters the data.
@@ -16,7 +16,7 @@ const SHOWN: usize = 3;
 const MOST: usize = 100;
 
 pub(crate) fn compare(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
-    let mut groups: HashMap<(Option<&str>, Shape), Vec<&Subject<'_>>> = HashMap::new();
+    let mut groups: HashMap<(Option<&str>, SchemaDigest), Vec<&Subject<'_>>> = HashMap::new();
     for subject in subjects {
         groups.entry((subject.tool.pack(), subject.shape)).or_default().push(subject);
     }
@@ -44,7 +44,7 @@ enum Risk {
     Unknown,
 }
 
-fn finding(shape: Shape, group: &[&Subject<'_>]) -> Finding {
+fn finding(shape: SchemaDigest, group: &[&Subject<'_>]) -> Finding {
     let readers: Vec<&str> = group.iter().filter(|one| one.doing.reads()).map(|one| one.name()).collect();
     let risk = risk(group);
     let parameterless = group.iter().any(|one| one.parameterless);
@@ -92,7 +92,7 @@ fn finding(shape: Shape, group: &[&Subject<'_>]) -> Finding {
     )
     .about(group.iter().map(|one| one.tool))
     .key(shape.short())
-    .with("schema", shape.short())
+    .with("schema", shape.to_string())
     .with("parameters", parameters)
     .with("group", group.iter().map(|one| one.to_json()).collect::<Value>())
 }

@@ -1,12 +1,14 @@
-//! `schema-invalid`, `schema-missing`, `remote-ref`: the structure of both schemas, keyword by keyword. It does not compile them;
-//! it says in words what a validator would refuse.
+//! `schema-invalid`, `schema-missing`, `remote-ref`: the structure of both schemas, keyword by keyword, in words; what
+//! only a compiler can tell is left to the one that checks calls.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use toolmark_core::definition::Reading;
+use toolmark_core::explain::Explain as _;
 use toolmark_core::json::Json;
+use toolmark_core::schema::check::InputSchema;
 use toolmark_core::severity::Severity;
 use toolmark_core::text::visible;
 
@@ -44,6 +46,9 @@ const NUMBER: &[&str] = &["exclusiveMaximum", "exclusiveMinimum", "maximum", "mi
 /// Lower and upper bounds.
 const BOUNDS: &[(&str, &str)] =
     &[("minimum", "maximum"), ("minItems", "maxItems"), ("minLength", "maxLength"), ("minProperties", "maxProperties")];
+
+/// A definition of so many bytes may exceed a limit of the checker.
+const LARGE: usize = 60_000;
 
 /// What is wrong with the schemas of one tool.
 #[derive(Default)]
@@ -83,6 +88,9 @@ pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut 
         }
         check.schema(schema, &path);
     }
+    if found.problems.count() == 0 && found.remote.count() == 0 {
+        unusable(subject, reading, findings);
+    }
     if let Some((severity, (place, what))) = found.problems.worst() {
         let more = found.problems.and_more();
         let all = found.problems.iter();
@@ -107,6 +115,29 @@ pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut 
             .with("references", all.collect::<Value>()),
         );
     }
+}
+
+/// Compiles a schema that looks sound, where looking does not say enough: expressions, references and sheer size.
+fn unusable(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<Finding>) {
+    let raw = subject.tool.definition().raw_json();
+    if raw.len() < LARGE && !raw.contains("\"pattern") && !raw.contains("\"$ref\"") && !raw.contains("\"$dynamicRef\"")
+    {
+        return;
+    }
+    let Err(error) = InputSchema::compile(&reading.input_schema().to_value()) else { return };
+    let name = quoted(subject.tool.canonical().as_str());
+    findings.push(
+        Finding::new(
+            RuleId::SchemaInvalid,
+            Severity::High,
+            format!("the input schema of {name} cannot be used: {error}"),
+        )
+        .about([subject.tool])
+        .helped_by(error.fix())
+        .key(error.code().as_str())
+        .with("code", error.code().as_str())
+        .with("why", error.why()),
+    );
 }
 
 /// What a reference inside of `root` refers to.

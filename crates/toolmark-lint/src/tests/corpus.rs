@@ -28,7 +28,7 @@ fn catalog() -> Catalog {
         let server = json::read(line.trim_end()).unwrap().get("server").unwrap().as_str().unwrap().to_owned();
         let builder = packs.entry(server.clone());
         let builder = builder.or_insert_with(|| Pack::builder(PackName::slug(&server).unwrap(), Source::new(&server)));
-        builder.push(ToolKind::Mcp, Definition::read(Slice::new(&document, row), Form::Row).unwrap());
+        builder.push(ToolKind::Mcp, Definition::read(&Slice::new(&document, row), Form::Row).unwrap());
     }
     Catalog::builder().packs(packs.into_values().map(PackBuilder::build)).build_partly()
 }

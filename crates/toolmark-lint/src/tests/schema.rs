@@ -115,6 +115,16 @@ fn valid_schemas_of_several_drafts_pass() {
 }
 
 #[test]
+fn a_schema_that_no_call_can_be_checked_with_is_high() {
+    let (severity, message) = property(json!({"type": "string", "pattern": "(unclosed"})).unwrap();
+    assert_eq!(severity, Severity::High);
+    assert!(message.starts_with("the input schema of `p.x` cannot be used: "), "{message}");
+    assert_eq!(property(json!({"type": "string", "pattern": "^[a-z]+$"})), None);
+    let endless = json!({"type": "object", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "properties": {"a": {"$ref": "#/$defs/a"}}});
+    assert_eq!(invalid(endless).map(|(severity, _)| severity), Some(Severity::High));
+}
+
+#[test]
 fn a_reference_outside_of_the_schema_is_high() {
     let remote = |reference: &str| {
         one(
