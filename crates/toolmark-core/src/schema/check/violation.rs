@@ -186,13 +186,13 @@ impl fmt::Display for Problem {
 
 impl Explain for InvalidArguments {
     fn code(&self) -> Code {
-        Code::new(match self.problem {
-            Problem::Violations(_) => "arguments-invalid",
-            Problem::NotAnObject(_) => "arguments-not-an-object",
-            Problem::TooDeep(_) => "arguments-too-deep",
-            Problem::TooLarge { .. } => "arguments-too-large",
-            Problem::TooCostly => "arguments-too-costly",
-        })
+        match self.problem {
+            Problem::Violations(_) => Code::new("arguments-invalid"),
+            Problem::NotAnObject(_) => Code::new("arguments-not-an-object"),
+            Problem::TooDeep(_) => Code::new("arguments-too-deep"),
+            Problem::TooLarge { .. } => Code::new("arguments-too-large"),
+            Problem::TooCostly => Code::new("arguments-too-costly"),
+        }
     }
 
     fn why(&self) -> String {
