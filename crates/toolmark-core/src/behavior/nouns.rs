@@ -305,7 +305,6 @@ pub(super) const NOUNS: &[&str] = &[
     "timezone",
     "title",
     "token",
-    "tool",
     "topic",
     "trace",
     "trade",

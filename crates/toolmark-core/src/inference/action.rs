@@ -1,7 +1,7 @@
 //! What a tool does and whether that changes anything: the verb of its name, checked against everything else it says.
 
 use super::clues::Clues;
-use super::lexicon::{Entry, Sense, Usage, Verb};
+use super::lexicon::{self, Entry, Kind, Sense, Usage, Verb};
 use super::parameters::Program;
 use super::phrase::Phrase;
 use crate::behavior::{Action, Mutability, OutputDomain};
@@ -41,12 +41,33 @@ pub(crate) fn infer(clues: &Clues) -> Act {
     let named = clues.name.verb.map(|verb| (verb, resolve(verb, &clues.name, clues)));
     let told = clues.lead.verb.map(|verb| (verb, resolve(verb, &clues.lead, clues)));
     let act = match (named, told) {
+        _ if clues.parameters.generic && clues.hints.read_only != Some(true) => {
+            Act::new(Action::Execute, 60, "takes a command and its parameters", clues.name.verb)
+        }
         (Some((verb, action)), None) => from_name(verb, action),
+        (None, Some((verb, action))) if !informs(clues) || surely_writes(verb, action) => from_text(verb, action),
+        (None, _) if informs(clues) => Act::new(Action::Read, 66, "named after what it returns", None),
         (None, Some((verb, action))) => from_text(verb, action),
         (Some((verb, action)), Some((second, opinion))) => both(clues, (verb, action), (second, opinion)),
         (None, None) => without_verb(clues),
     };
     against_the_rest(clues, act)
+}
+
+/// True for a name without a verb that says what comes back: `cluster_info`, `pods_log`, `providerDetails`.
+fn informs(clues: &Clues) -> bool {
+    let Some(last) = clues.name.before.iter().chain(&clues.name.objects).next_back() else { return false };
+    matches!(last.kind, Kind::Vague | Kind::Measure)
+        || matches!(last.noun.as_str(), "log" | "status" | "metric" | "schema" | "document" | "diff" | "tree" | "version" | "usage")
+}
+
+fn surely_writes(verb: &Verb, action: Action) -> bool {
+    verb.usage == Usage::Verb && !pure(action) && !matches!(verb.sense, Sense::Run)
+}
+
+/// True when a verb opens the description.
+fn leads(clues: &Clues, verb: &Verb) -> bool {
+    lexicon::inflected_verb(clues.lead.words.at(0)).is_some_and(|first| first.word == verb.word)
 }
 
 fn from_name(verb: &'static Verb, action: Action) -> Act {
@@ -66,6 +87,9 @@ fn both(clues: &Clues, (verb, action): (&'static Verb, Action), (second, opinion
     let needs_help = verb.usage != Usage::Verb || matches!(verb.sense, Sense::Light | Sense::Manage);
     if agree {
         let confidence = if needs_help { 85 } else { 96 };
+        if matches!(verb.word, "post" | "patch" | "put") && second.usage == Usage::Verb {
+            return Act::new(opinion, confidence, because, Some(second));
+        }
         // A vague name and a precise description: the description knows better what is done.
         let precise = matches!(verb.sense, Sense::Light) && second.usage == Usage::Verb;
         return if precise {
@@ -75,7 +99,12 @@ fn both(clues: &Clues, (verb, action): (&'static Verb, Action), (second, opinion
         };
     }
     if needs_help && second.usage == Usage::Verb && !clues.says(READS_ONLY) {
-        return Act::new(opinion, 62, because, Some(second));
+        let mut act = Act::new(opinion, 62, because, Some(second));
+        // A name that may mean a change is not outvoted by a reading verb somewhere in the sentence.
+        if pure(opinion) && !leads(clues, second) && clues.hints.read_only != Some(true) {
+            act.mutability = None;
+        }
+        return act;
     }
     // A strict verb in the name against another in the text: readers that are told to write are not believed.
     let confidence = if pure(action) { 60 } else { 80 };
@@ -96,7 +125,7 @@ fn without_verb(clues: &Clues) -> Act {
 /// What hints, side effects and declared harmlessness make of the first answer.
 fn against_the_rest(clues: &Clues, mut act: Act) -> Act {
     let Some(action) = act.action else { return act };
-    let strict = act.verb.is_some_and(|verb| verb.usage == Usage::Verb);
+    let strict = act.verb.is_some_and(|verb| verb.usage == Usage::Verb || verb.fixed);
     if pure(action) {
         if clues.says_plainly(CHANGES) {
             act.action = Some(Action::Create);
@@ -107,7 +136,8 @@ fn against_the_rest(clues: &Clues, mut act: Act) -> Act {
         }
         match clues.hints.read_only {
             Some(false) if !clues.says(READS_ONLY) => {
-                act.mutability = None;
+                act.mutability = Some(Mutability::Mutates);
+                act.confidence = 55;
                 act.because.push_str("; but the publisher hints that it writes");
             }
             Some(true) => {
@@ -145,6 +175,8 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
     let of_domain = |domain: OutputDomain| head.is_some_and(|head| head.domain == domain);
     match verb.sense {
         Sense::Search if runs_a_program(clues) => program(clues),
+        Sense::Read if asks(verb, clues) => Action::Search,
+        Sense::Create if verb.word == "snapshot" && clues.says(&["accessibility", "of the page", "current page", "a11y"]) => Action::Read,
         Sense::Run => {
             if is_query(phrase, clues) {
                 program(clues)
@@ -160,7 +192,7 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
         Sense::Set if clues.lead.either == Some(Sense::Overwrite) => Action::Overwrite,
         Sense::Set => match head {
             None => Action::Overwrite,
-            Some(_) if is(&["key", "value", "content", "file", "vector"]) => Action::Overwrite,
+            Some(_) if is(&["key", "value", "content", "file", "vector", "cache"]) => Action::Overwrite,
             Some(_) => Action::Update,
         },
         Sense::Publish => match head {
@@ -200,6 +232,13 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
     }
 }
 
+/// True when the caller must give a query: what comes back is chosen by it.
+fn asks(verb: &Verb, clues: &Clues) -> bool {
+    let chooses = matches!(verb.word, "retrieve" | "get" | "fetch" | "return" | "lookup" | "discover");
+    chooses && clues.parameters.asked && !clues.name.nouns().any(|entry| entry.noun.as_str() == "query")
+}
+
+/// What a sense comes to without a second look.
 pub(crate) fn plain(sense: Sense) -> Action {
     match sense {
         Sense::Read | Sense::Compute | Sense::CopyOut | Sense::Produce | Sense::Resolve => Action::Read,
@@ -267,7 +306,7 @@ fn produce(verb: &Verb, head: Option<&Entry>, clues: &Clues) -> Action {
         "download" | "dump" if hinted == Some(true) || clues.says(&["returns", "return "]) => Action::Read,
         "download" | "dump" => Action::Create,
         // Media cost and leave something behind; a drawing of given data does not.
-        _ if matches!(noun, Some("image" | "audio" | "video")) && hinted.is_none() => Action::Create,
+        _ if matches!(noun, Some("image" | "audio" | "video")) && hinted.is_none() && !clues.named("map") => Action::Create,
         _ => Action::Read,
     }
 }

@@ -14,6 +14,10 @@ pub(crate) struct Parameters {
     pub(crate) program: Option<Program>,
     /// Chooses by words: `query`, `pattern`.
     pub(crate) search: bool,
+    /// Must be given words to choose by.
+    pub(crate) asked: bool,
+    /// Names a file of the machine: `path`, `filename`.
+    pub(crate) file: bool,
     /// Pages through results: `limit`, `cursor`.
     pub(crate) paging: bool,
     /// Carries something to write: `body`, `content`, `value`.
@@ -52,6 +56,7 @@ pub(crate) enum Payload {
 
 const STORING: &[&str] = &["output", "save", "dest", "destination", "download", "local", "export", "out", "target"];
 const PLACES: &[&str] = &["path", "dir", "directory", "file", "folder", "filename", "filepath", "location"];
+const FILES: &[&str] = &["path", "filepath", "filename", "fileabsolutepath", "notepath"];
 const PAGING: &[&str] = &[
     "page", "limit", "offset", "cursor", "perpage", "pagesize", "maxresults", "nexttoken", "pagetoken", "maxitems",
     "skip", "top", "after", "startcursor", "sort", "orderby", "sortby", "fields",
@@ -86,6 +91,8 @@ impl Parameters {
             found.paging |= PAGING.contains(&joined);
             found.recipient |= RECIPIENTS.contains(&joined);
             found.search |= SEARCHING.contains(&joined);
+            found.asked |= is_required(name) && (SEARCHING.contains(&joined) || joined == "userquery");
+            found.file |= FILES.contains(&joined);
             found.program = found.program.or(program(joined));
             found.payload = found.payload.or(payload(joined));
             found.purposes.extend(purpose(described));
@@ -133,10 +140,16 @@ fn owner(words: &Words) -> Option<&'static Entry> {
         &["id", "ids", "number", "key", "name", "slug", "uid", "uuid", "iid", "arn", "url", "sid", "gid", "path"];
     let last = words.len().checked_sub(1)?;
     if !IDENTIFYING.contains(&words.at(last)) {
-        return (words.len() == 1).then(|| lexicon::noun(words.at(0)))?.filter(|entry| entry.words != "name");
+        return (words.len() == 1).then(|| lexicon::noun(words.at(0)))?.filter(identified);
     }
     let noun = |from: usize| lexicon::noun(words.run(from, last - from));
-    (0..last).find_map(noun)
+    (0..last).find_map(noun).filter(identified)
+}
+
+/// Not what only says where to look: every call on GitHub has an owner, every call on AWS a region.
+fn identified(entry: &&'static Entry) -> bool {
+    const WHERE: &[&str] = &["owner", "region", "language", "time", "date", "type", "page", "format", "version", "size", "limit"];
+    entry.kind != lexicon::Kind::Part && entry.kind != lexicon::Kind::Measure && !WHERE.contains(&entry.words)
 }
 
 /// The verb in "the key to delete".

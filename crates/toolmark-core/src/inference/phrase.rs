@@ -26,6 +26,9 @@ const PHRASAL: &[(&str, &str)] = &[
     ("log in", "login"),
     ("log out", "logout"),
     ("look up", "lookup"),
+    ("make a call", "dial"),
+    ("make call", "dial"),
+    ("make outbound call", "dial"),
     ("opt in", "subscribe"),
     ("opt out", "unsubscribe"),
     ("power cycle", "reboot"),
@@ -54,7 +57,7 @@ const PREPOSITIONS: &[&str] = &[
 impl Phrase {
     /// Parses a name.
     pub(crate) fn of_name(name: &str) -> Self {
-        let words = Words::of_name(name);
+        let words = Words::of_name(name).without_last("tool");
         let chosen = phrasal(&words).or_else(|| verb_of_name(&words)).or_else(|| switch(&words));
         Self::around(words, chosen)
     }
@@ -106,17 +109,19 @@ impl Phrase {
 
     /// The noun that the phrase is about, and the one that it belongs to.
     pub(crate) fn head_and_owner(&self) -> (Option<&'static Entry>, Option<&'static Entry>) {
-        let mut nouns = self.before.iter().chain(&self.objects).rev().copied();
+        let mut nouns = self.before.iter().chain(&self.objects).rev().copied().peekable();
         let mut head = nouns.next();
         // "Info" and "details" say nothing: what they are about is the head.
-        let mut owner = nouns.next();
-        if head.is_some_and(|head| head.kind == Kind::Vague) && owner.is_some() {
-            head = owner;
-            owner = nouns.next();
+        if head.is_some_and(|head| head.kind == Kind::Vague) && nouns.peek().is_some() {
+            head = nouns.next();
         }
+        // A reaction to a comment on an issue belongs to the issue.
+        let nearest = nouns.peek().copied();
+        let owner = nouns.find(|noun| noun.kind == Kind::Thing).or(nearest);
+        let tail = self.tail.iter().copied().find(|noun| noun.kind == Kind::Thing).or(self.tail.first().copied());
         match head {
-            None => (self.tail.first().copied(), self.tail.get(1).copied()),
-            Some(_) => (head, self.tail.first().copied().or(owner)),
+            None => (tail, None),
+            Some(_) => (head, tail.or(owner)),
         }
     }
 
@@ -172,12 +177,14 @@ fn verb_of_name(words: &Words) -> Option<(usize, usize, &'static Verb)> {
         let usage = match verb.usage {
             Usage::Verb => 20,
             Usage::Loose => 8,
-            Usage::Nouny if place >= 9 && at < last => 7,
+            Usage::Nouny if place >= 9 && at < last => 2,
             Usage::Nouny => continue,
         };
-        let light = if verb.sense == Sense::Light { 12 } else { 0 };
+        let light = if verb.sense == Sense::Light { 20 } else { 0 };
         let score = (place + usage as u32).saturating_sub(light);
-        if best.is_none_or(|(other, _, _)| score > other) {
+        // The first of two sure verbs is the verb: `update_access_control_list`.
+        let settled = best.is_some_and(|(_, _, other)| other.usage == Usage::Verb && other.sense != Sense::Light);
+        if !(settled && verb.usage == Usage::Verb) && best.is_none_or(|(other, _, _)| score > other) {
             best = Some((score, at, verb));
         }
     }
@@ -186,7 +193,9 @@ fn verb_of_name(words: &Words) -> Option<(usize, usize, &'static Verb)> {
 
 /// The first verb of a sentence that is not part of a phrase like "this tool allows you to".
 fn verb_of_sentence(words: &Words) -> Option<(usize, usize, &'static Verb)> {
-    const SKIPPED: &[&str] = &["use", "used", "using", "allow", "allows", "provides", "provide", "performs", "perform"];
+    const SKIPPED: &[&str] = &[
+        "allow", "allows", "cat", "has", "head", "is", "ls", "perform", "performs", "provide", "provides", "use", "used", "using",
+    ];
     let mut fallback = None;
     for at in 0..words.len().min(16) {
         let word = words.at(at);

@@ -61,6 +61,17 @@ impl Words {
         word.clear();
     }
 
+    /// The same without its last word, if it is this one and not the only one.
+    pub(crate) fn without_last(mut self, word: &str) -> Self {
+        let last = self.len().saturating_sub(1);
+        if last > 0 && self.at(last) == word {
+            self.spans.pop();
+            let end = self.spans.last().map_or(0, |(_, end)| *end);
+            self.text.truncate(end);
+        }
+        self
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.spans.len()

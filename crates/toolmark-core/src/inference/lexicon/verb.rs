@@ -13,6 +13,8 @@ pub(crate) struct Verb {
     pub(crate) part: Option<Noun>,
     /// What it acts on when nothing else is named: one commits a commit, one clicks in a page.
     pub(crate) scene: Option<(Noun, OutputDomain)>,
+    /// What it returns, whatever it is done to: to calculate gives data.
+    pub(crate) gives: Option<OutputDomain>,
     /// The scene holds whatever else is named: one presses a key *in a page*.
     pub(crate) fixed: bool,
 }
@@ -69,7 +71,7 @@ pub(crate) enum Sense {
 
 impl Verb {
     pub(super) const fn new(word: &'static str, sense: Sense) -> Self {
-        Self { word, sense, polarity: Polarity::Neutral, usage: Usage::Verb, part: None, scene: None, fixed: false }
+        Self { word, sense, polarity: Polarity::Neutral, usage: Usage::Verb, part: None, scene: None, gives: None, fixed: false }
     }
 
     pub(super) const fn loose(mut self) -> Self {
@@ -99,6 +101,11 @@ impl Verb {
 
     pub(super) const fn on(mut self, noun: &'static str, domain: OutputDomain) -> Self {
         self.scene = Some((Noun::known(noun), domain));
+        self
+    }
+
+    pub(super) const fn gives(mut self, domain: OutputDomain) -> Self {
+        self.gives = Some(domain);
         self
     }
 
