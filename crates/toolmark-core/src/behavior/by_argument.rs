@@ -22,6 +22,13 @@ impl ByArgument {
         Some(Self { pointer, values, floor })
     }
 
+    /// The same with EXECUTE as its worst case: an undocumented value may do anything.
+    #[must_use]
+    pub fn open_ended(mut self) -> Self {
+        self.floor = self.floor.executing();
+        self
+    }
+
     /// Where the argument stands, as a JSON pointer.
     #[must_use]
     pub fn pointer(&self) -> &str {

@@ -27,7 +27,7 @@ const STORES: &[&str] = &[
 const CHANGES: &[&str] = &[
     "saves output", "will be saved", "are saved to", "is saved to", "saved to the", "writes the result", "marks them as", "mark as read",
     "marks as read", "this tool modifies", "will modify", "modifies the", "switches the", "cannot be undone", "irreversible",
-    "will delete", "will be deleted", "will overwrite", "overwrites the", "bytes to a local", "to a local file on the server",
+    "saves it to", "to local disk", "starts a job", "starts a crawl job", "will delete", "will be deleted", "will overwrite", "overwrites the", "bytes to a local", "to a local file on the server",
 ];
 
 /// Texts by which a tool says that it only reads.
@@ -41,6 +41,9 @@ pub(crate) fn infer(clues: &Clues) -> Act {
     let named = clues.name.verb.map(|verb| (verb, resolve(verb, &clues.name, clues)));
     let told = clues.lead.verb.map(|verb| (verb, resolve(verb, &clues.lead, clues)));
     let act = match (named, told) {
+        (None, _) if clues.parameters.actions && clues.hints.read_only != Some(true) => {
+            Act::new(Action::Execute, 60, "no verb in the name; takes a list of actions", None)
+        }
         _ if clues.parameters.generic && clues.hints.read_only != Some(true) => {
             Act::new(Action::Execute, 60, "takes a command and its parameters", clues.name.verb)
         }
@@ -87,7 +90,8 @@ fn both(clues: &Clues, (verb, action): (&'static Verb, Action), (second, opinion
     let needs_help = verb.usage != Usage::Verb || matches!(verb.sense, Sense::Light | Sense::Manage);
     if agree {
         let confidence = if needs_help { 85 } else { 96 };
-        if matches!(verb.word, "post" | "patch" | "put") && second.usage == Usage::Verb {
+        let http = matches!(verb.word, "post" | "patch" | "put") && !matches!(second.sense, Sense::Run | Sense::Execute);
+        if http && second.usage == Usage::Verb {
             return Act::new(opinion, confidence, because, Some(second));
         }
         // A vague name and a precise description: the description knows better what is done.
@@ -106,9 +110,19 @@ fn both(clues: &Clues, (verb, action): (&'static Verb, Action), (second, opinion
         }
         return act;
     }
-    // A strict verb in the name against another in the text: readers that are told to write are not believed.
-    let confidence = if pure(action) { 60 } else { 80 };
-    Act::new(action, confidence, because, Some(verb))
+    let plainly = matches!(
+        second.sense,
+        Sense::Create | Sense::Update | Sense::Delete | Sense::Send | Sense::Overwrite | Sense::Append | Sense::Add | Sense::Merge
+    );
+    if !pure(action) || !plainly || second.usage != Usage::Verb || !leads(clues, second) || clues.says(READS_ONLY) {
+        let confidence = if pure(action) { 60 } else { 80 };
+        return Act::new(action, confidence, because, Some(verb));
+    }
+    // A reader by name whose description begins with a change is not believed.
+    if verb.sense == Sense::Read && !matches!(second.sense, Sense::Send | Sense::Delete) {
+        return Act { mutability: None, ..Act::new(action, 45, because, Some(verb)) };
+    }
+    Act::new(opinion, 60, because, Some(second))
 }
 
 fn without_verb(clues: &Clues) -> Act {
@@ -125,7 +139,9 @@ fn without_verb(clues: &Clues) -> Act {
 /// What hints, side effects and declared harmlessness make of the first answer.
 fn against_the_rest(clues: &Clues, mut act: Act) -> Act {
     let Some(action) = act.action else { return act };
-    let strict = act.verb.is_some_and(|verb| verb.usage == Usage::Verb || verb.fixed);
+    // A verb from somewhere in the text is a guess; one that is in the name or opens the text is not.
+    let placed = |verb: &Verb| clues.name.verb.is_some_and(|own| own.word == verb.word) || leads(clues, verb);
+    let strict = act.verb.is_some_and(|verb| (verb.usage == Usage::Verb || verb.fixed || verb.word == "open") && placed(verb));
     if pure(action) {
         if clues.says_plainly(CHANGES) {
             act.action = Some(Action::Create);
@@ -137,10 +153,16 @@ fn against_the_rest(clues: &Clues, mut act: Act) -> Act {
         match clues.hints.read_only {
             Some(false) if !clues.says(READS_ONLY) => {
                 act.mutability = Some(Mutability::Mutates);
+                act.action = Some(match act.verb {
+                    Some(verb) if matches!(verb.word, "scrape" | "crawl") => Action::Execute,
+                    Some(verb) if verb.sense == Sense::Compute => Action::Update,
+                    _ => action,
+                });
                 act.confidence = 55;
                 act.because.push_str("; but the publisher hints that it writes");
             }
             Some(true) => {
+                act.mutability = Some(Mutability::Pure);
                 act.confidence = act.confidence.saturating_add(8).min(99);
                 act.because.push_str("; hint readOnly");
             }
@@ -192,7 +214,7 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
         Sense::Set if clues.lead.either == Some(Sense::Overwrite) => Action::Overwrite,
         Sense::Set => match head {
             None => Action::Overwrite,
-            Some(_) if is(&["key", "value", "content", "file", "vector", "cache"]) => Action::Overwrite,
+            Some(_) if is(&["entry", "content", "file", "vector", "cache"]) && owner.is_none() => Action::Overwrite,
             Some(_) => Action::Update,
         },
         Sense::Publish => match head {
@@ -204,7 +226,11 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
         Sense::Close => Action::Update,
         Sense::Resolve if is(&["library", "page", "location", "ref", "symbol", "dns_record"]) || identifies(phrase) => Action::Read,
         Sense::Resolve => Action::Update,
+        Sense::Open if verb.word == "open" && clues.hints.read_only != Some(false) && is(&["node", "entity", "record"]) => Action::Read,
         Sense::Open => open(verb, head),
+        Sense::Execute if verb.word == "build" && head.is_some_and(|head| head.kind == Kind::Vague || head.noun.as_str() == "query") => {
+            Action::Read
+        }
         Sense::Light if verb.word == "take" => Action::Read,
         Sense::Light => Action::Create,
         Sense::Merge if is(&["pull_request", "branch"]) || head.is_none() => Action::Merge,
@@ -213,7 +239,7 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
             Some(_) if of_domain(OutputDomain::Message) || is(&["container_image", "package", "image", "content"]) => {
                 Action::Send
             }
-            Some(_) if is(&["key", "value"]) => Action::Append,
+            Some(_) if is(&["entry"]) => Action::Append,
             None => Action::Send,
             Some(_) => Action::Overwrite,
         },
@@ -260,9 +286,12 @@ fn add(verb: &Verb, head: Option<&Entry>, owner: Option<&Entry>, phrase: &Phrase
         "user", "member", "tag", "label", "instance", "dependency", "assignee", "role", "permission", "policy", "project",
         "group", "list", "task", "volume", "team", "parent", "link", "firewall", "rule",
     ];
-    const POURED: &[&str] = &["row", "record", "document", "observation", "point", "value", "event_log", "vector"];
+    const POURED: &[&str] = &["row", "record", "document", "observation", "point", "event_log", "vector"];
     if clues.parameters.operands {
         return Action::Read;
+    }
+    if clues.says(&["staging area", "to the index"]) {
+        return Action::Update;
     }
     let Some(head) = head else { return if verb.word == "attach" { Action::Update } else { Action::Create } };
     let noun = head.noun.as_str();
@@ -292,12 +321,16 @@ fn open(verb: &Verb, head: Option<&Entry>) -> Action {
 
 /// Handed over or stored?
 fn produce(verb: &Verb, head: Option<&Entry>, clues: &Clues) -> Action {
-    let noun = head.map(|head| head.noun.as_str());
     let stored = clues.parameters.store || clues.says_plainly(STORES);
     let hinted = clues.hints.read_only;
-    let link = clues.named("url") || clues.named("link");
+    let link = ["url", "link", "deeplink"].iter().any(|word| clues.named(word));
+    let head = head.or_else(|| clues.lead.head_and_owner().0);
+    let noun = head.map(|head| head.noun.as_str());
+    let passing = head.is_some_and(|head| matches!(head.domain, OutputDomain::Data | OutputDomain::Secret | OutputDomain::Diff))
+        || matches!(noun, Some("chart" | "code" | "content" | "link" | "query" | "prompt" | "summary" | "style"));
     match verb.word {
         "save" => Action::Create,
+        "produce" if head.is_some_and(|head| head.domain == OutputDomain::Message) => Action::Send,
         _ if stored => Action::Create,
         _ if hinted == Some(false) => Action::Create,
         _ if link => Action::Read,
@@ -305,9 +338,9 @@ fn produce(verb: &Verb, head: Option<&Entry>, clues: &Clues) -> Action {
         "export" => Action::Create,
         "download" | "dump" if hinted == Some(true) || clues.says(&["returns", "return "]) => Action::Read,
         "download" | "dump" => Action::Create,
-        // Media cost and leave something behind; a drawing of given data does not.
-        _ if matches!(noun, Some("image" | "audio" | "video")) && hinted.is_none() && !clues.named("map") => Action::Create,
-        _ => Action::Read,
+        _ if hinted == Some(true) || passing || clues.named("map") => Action::Read,
+        // What is generated usually stays somewhere; only what is handed over does not.
+        _ => Action::Create,
     }
 }
 

@@ -39,7 +39,7 @@ fn read(clues: &Clues, action: Action, domain: &Domain, own: Option<ContentType>
         _ if action == Action::Search => (ContentType::Structured, "results of a search are records"),
         (Some(OutputDomain::Content | OutputDomain::Diff), None | Some(ContentType::Text)) => (ContentType::Text, "text is returned"),
         (Some(OutputDomain::Run), Some(ContentType::Text)) => (ContentType::Text, "text is returned"),
-        (Some(OutputDomain::Data), _) if noun == "key" || clues.named("value") => (ContentType::Text, "a value is returned"),
+        (Some(OutputDomain::Data), _) if noun == "entry" || clues.named("value") => (ContentType::Text, "a value is returned"),
         _ => (ContentType::Structured, "records are returned"),
     }
 }
@@ -63,7 +63,7 @@ fn bare_change(act: &Act) -> bool {
 
 fn written(noun: &str) -> ContentType {
     match noun {
-        "key" | "value" | "content" | "message" | "comment" | "title" | "body" | "description" | "name" => ContentType::Text,
+        "entry" | "cache" | "content" | "message" | "comment" | "title" | "body" | "description" | "name" => ContentType::Text,
         "state" | "" => ContentType::None,
         _ => ContentType::Structured,
     }

@@ -16,6 +16,9 @@ const SELECTORS: &[&str] =
 /// Adds what each value of a selecting argument does, and makes the worst of them the tool's own behavior.
 pub(crate) fn by_argument(inferred: Inference, clues: &Clues, schema: &Json<'_>) -> Inference {
     let Some((pointer, values)) = selector(schema) else { return inferred };
+    if !dispatches(clues, &values) {
+        return inferred;
+    }
     let mut known = BTreeMap::new();
     let mut understood = 0;
     for value in &values {
@@ -30,11 +33,25 @@ pub(crate) fn by_argument(inferred: Inference, clues: &Clues, schema: &Json<'_>)
     if understood < 2 || understood * 2 < values.len() {
         return inferred;
     }
-    settle(inferred, pointer, known)
+    let http = values.iter().filter(|value| HTTP.contains(&value.as_str())).count() * 2 > values.len();
+    settle(inferred, pointer, known, http)
 }
 
-fn settle(mut inferred: Inference, pointer: String, values: BTreeMap<String, Behavior>) -> Inference {
-    let Some(by_argument) = ByArgument::new(pointer, values) else { return inferred };
+const HTTP: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+/// A tool whose name says what it does is not selected by an argument: `create_request` with a `method` makes a request.
+fn dispatches(clues: &Clues, values: &[String]) -> bool {
+    let Some(verb) = clues.name.verb.filter(|verb| verb.usage == Usage::Verb) else { return true };
+    let open = matches!(verb.sense, Sense::Manage | Sense::Light | Sense::Run | Sense::Read | Sense::Compute) || verb.word == "write";
+    open || values.iter().any(|value| Phrase::of_name(value).verb.is_some_and(|own| own.word == verb.word))
+}
+
+fn settle(mut inferred: Inference, pointer: String, values: BTreeMap<String, Behavior>, http: bool) -> Inference {
+    let Some(mut by_argument) = ByArgument::new(pointer, values) else { return inferred };
+    if http && by_argument.floor().mutability() == Mutability::Mutates {
+        // A free request may do anything that the other side offers.
+        by_argument = by_argument.open_ended();
+    }
     let floor = by_argument.floor();
     let pure_floor = floor.mutability() == Mutability::Pure;
     // Invariant: the values may show that a tool is worse than its name, never that it is better.
@@ -51,6 +68,10 @@ fn settle(mut inferred: Inference, pointer: String, values: BTreeMap<String, Beh
 
 /// What the tool does with one value: the value is read like a name, with the tool's own nouns behind it.
 fn of_value(mut phrase: Phrase, clues: &Clues) -> Option<Behavior> {
+    let copies = phrase.verb.is_some_and(|verb| verb.sense == Sense::CopyOut);
+    if copies && !clues.parameters.store {
+        phrase.verb = super::lexicon::verb("get");
+    }
     if phrase.objects.is_empty() && phrase.before.is_empty() {
         phrase.objects = clues.name.before.iter().chain(&clues.name.objects).copied().collect();
         phrase.tail = clues.name.tail.clone();

@@ -3,7 +3,7 @@
 use super::Inferred;
 use super::action::Act;
 use super::clues::Clues;
-use super::lexicon::{Entry, Kind};
+use super::lexicon::{Entry, Kind, Sense};
 use super::parameters::Program;
 use crate::behavior::{Action, Mutability, OutputDomain};
 
@@ -60,13 +60,21 @@ fn nouns(clues: &Clues, act: &Act) -> (Option<&'static Entry>, Option<&'static E
         }
     }
     // A part without an owner belongs to what the description or the parameters name.
-    let other = |entry: &&'static Entry| Some(entry.noun) != head.map(|head| head.noun) && entry.kind == Kind::Thing;
+    let other = |entry: &&'static Entry| {
+        Some(entry.noun) != head.map(|head| head.noun) && entry.kind == Kind::Thing && !GENERIC.contains(&entry.noun.as_str())
+    };
     if head.is_some_and(|head| head.kind != Kind::Thing) && owner.is_none() {
-        let said = || clues.lead.objects.iter().chain(&clues.lead.tail).copied().find(other);
-        owner = clues.parameters.owners.iter().copied().find(other).or_else(said);
+        let said = || clues.lead.tail.iter().copied().find(other);
+        owner = said().or_else(|| clues.parameters.owners.iter().copied().find(other));
     }
     (head.filter(|head| !implied || head.kind != Kind::Vague), owner, from)
 }
+
+/// Nouns too general to own anything.
+const GENERIC: &[&str] = &[
+    "account", "content", "error", "filter", "item", "language", "list", "location", "match", "metric", "number", "object", "option",
+    "query", "record", "resource", "result", "style", "time", "user", "value",
+];
 
 /// What comes back where the verb alone says what is acted on.
 fn scenic(noun: &str, domain: OutputDomain, act: &Act) -> OutputDomain {
@@ -74,7 +82,7 @@ fn scenic(noun: &str, domain: OutputDomain, act: &Act) -> OutputDomain {
     let counts = act.verb.is_some_and(|verb| verb.part.is_some());
     match act.action {
         Some(Action::Read | Action::Search) => domain,
-        _ if noun == "key" && !pops && !counts => OutputDomain::Ack,
+        _ if noun == "entry" && !pops && !counts => OutputDomain::Ack,
         _ => domain,
     }
 }
@@ -108,15 +116,21 @@ fn read(head: Option<&Entry>, owner: Option<&Entry>, clues: &Clues, act: &Act) -
     let listed = matches!(verb, "list" | "ls" | "enumerate" | "discover") || (act.action == Some(Action::Search));
     let domain = match head.kind {
         _ if gives.is_some_and(|_| !distinct(head.domain)) => return (gives.unwrap_or(head.domain), 65),
+        Kind::Thing if noun == "image" && is_machine_image(clues, verb) => OutputDomain::Resource,
         // Names of things are a listing, not the things.
-        Kind::Thing if listed && matches!(noun, "file" | "key" | "template") => OutputDomain::Structure,
+        Kind::Thing if listed && matches!(noun, "file" | "template") || (listed && head.words == "key") => OutputDomain::Structure,
         Kind::Thing if verb == "list" && head.domain == OutputDomain::Content => OutputDomain::Structure,
         Kind::Thing if about && head.domain == OutputDomain::Content => OutputDomain::Structure,
+        Kind::Thing if joins(head, owner) => owner.map_or(head.domain, |owner| owner.domain),
+        Kind::Thing if noun == "project" && clues.says(&["gitlab"]) => OutputDomain::Repo,
+        Kind::Thing if head.words == "key" && is_credential(clues) => OutputDomain::Secret,
         // A query over a container returns what is in it.
         Kind::Thing if head.domain == OutputDomain::Structure && queries(verb) && holds_data(noun) => OutputDomain::Data,
-        Kind::Thing if noun == "image" && is_machine_image(clues) => OutputDomain::Resource,
+        Kind::Thing if noun == "node" && clues.says(&["knowledge graph"]) => OutputDomain::Data,
         Kind::Thing if noun == "document" && in_database(clues) => OutputDomain::Data,
         Kind::Thing => head.domain,
+        Kind::Part if noun == "log" && talks(owner) => OutputDomain::Message,
+        Kind::Part if noun == "page" || noun == "link" => if owner.is_none() { OutputDomain::Content } else { OutputDomain::Data },
         Kind::Part => specific.unwrap_or(head.domain),
         Kind::Taxon if noun == "tag" && in_git(clues) => OutputDomain::Ref,
         Kind::Taxon | Kind::Measure => head.domain,
@@ -133,14 +147,18 @@ fn written(head: Option<&Entry>, owner: Option<&Entry>, clues: &Clues, act: &Act
         return (OutputDomain::Ack, 80);
     }
     let verb = act.verb.map_or("", |verb| verb.word);
-    let made = act.action == Some(Action::Create) && head.kind == Kind::Taxon;
-    let holder = owner.filter(|owner| head.kind != Kind::Thing && !made && owner.kind == Kind::Thing).unwrap_or(head);
+    let made = act.verb.is_some_and(|verb| verb.sense == Sense::Create) && head.kind == Kind::Taxon;
+    let belongs = (head.kind != Kind::Thing && !made) || joins(head, owner);
+    let holder = owner.filter(|owner| belongs && owner.kind == Kind::Thing).unwrap_or(head);
     let noun = holder.noun.as_str();
     let domain = match noun {
         "queue" | "topic" if matches!(verb, "purge" | "empty" | "clear" | "flush") => OutputDomain::Message,
-        "tag" if in_git(clues) => OutputDomain::Ref,
-        "image" if is_machine_image(clues) => OutputDomain::Resource,
+        "tag" if in_git(clues) || clues.lead.nouns().any(|entry| entry.noun.as_str() == "repository") => OutputDomain::Ref,
+        "project" if clues.says(&["gitlab"]) => OutputDomain::Repo,
+        "entry" if head.words == "key" && is_credential(clues) => OutputDomain::Secret,
+        "image" if is_machine_image(clues, verb) => OutputDomain::Resource,
         "file" if in_git(clues) => OutputDomain::Repo,
+        "page" if clues.says(&["browser", "viewport", "tab"]) => OutputDomain::Session,
         "document" if in_database(clues) => return (OutputDomain::Ack, 70),
         _ => holder.domain,
     };
@@ -149,6 +167,8 @@ fn written(head: Option<&Entry>, owner: Option<&Entry>, clues: &Clues, act: &Act
     match act.action {
         Some(Action::Delete) if loose => (OutputDomain::Ack, 70),
         Some(Action::Delete) if domain == OutputDomain::Message && clues.says(&["permanently"]) => (OutputDomain::Ack, 60),
+        // A service returns what it made; a database or a disk says that it is done.
+        _ if holder.quiet && clues.parameters.ids && !clues.parameters.file && noun != "row" && noun != "cell" => (domain, 55),
         _ if holder.quiet && noun != "file" => (OutputDomain::Ack, 70),
         _ if holder.quiet && !in_git(clues) => (OutputDomain::Ack, 70),
         // Editors of local files report that they are done.
@@ -157,9 +177,23 @@ fn written(head: Option<&Entry>, owner: Option<&Entry>, clues: &Clues, act: &Act
     }
 }
 
+/// A note or a thread on an issue or a pull request is part of it.
+fn joins(head: &Entry, owner: Option<&Entry>) -> bool {
+    let discussed = owner.is_some_and(|owner| matches!(owner.domain, OutputDomain::Pr | OutputDomain::Issue));
+    discussed && matches!(head.noun.as_str(), "note" | "thread" | "discussion" | "message" | "conversation" | "link")
+}
+
+fn talks(owner: Option<&Entry>) -> bool {
+    owner.is_some_and(|owner| matches!(owner.noun.as_str(), "channel" | "chat" | "conversation" | "thread"))
+}
+
+fn is_credential(clues: &Clues) -> bool {
+    clues.says(&["api key", "access key", "secret key", "signing key", "private key"])
+}
+
 /// Domains that a verb of reckoning does not turn into data.
 fn distinct(domain: OutputDomain) -> bool {
-    !matches!(domain, OutputDomain::Data | OutputDomain::Structure | OutputDomain::Content)
+    !matches!(domain, OutputDomain::Data | OutputDomain::Structure | OutputDomain::Content | OutputDomain::Message)
 }
 
 fn queries(verb: &str) -> bool {
@@ -170,8 +204,8 @@ fn holds_data(noun: &str) -> bool {
     matches!(noun, "table" | "collection" | "database" | "index" | "datasource" | "dataset" | "sheet" | "spreadsheet" | "view")
 }
 
-fn is_machine_image(clues: &Clues) -> bool {
-    clues.says(&["docker", "container", "registry", "droplet", "machine image"])
+fn is_machine_image(clues: &Clues, verb: &str) -> bool {
+    matches!(verb, "pull" | "push" | "prune" | "build" | "tag") || clues.says(&["docker", "container", "registry", "droplet", "machine image"])
 }
 
 fn in_database(clues: &Clues) -> bool {

@@ -2,6 +2,7 @@
 
 use super::lexicon::{self, Entry};
 use super::words::Words;
+use crate::behavior::OutputDomain;
 use crate::json::Json;
 
 /// The parameters, in groups that matter for behavior.
@@ -18,6 +19,8 @@ pub(crate) struct Parameters {
     pub(crate) asked: bool,
     /// Names a file of the machine: `path`, `filename`.
     pub(crate) file: bool,
+    /// Identifies by number, as services do: `boardId`, `base_id`.
+    pub(crate) ids: bool,
     /// Pages through results: `limit`, `cursor`.
     pub(crate) paging: bool,
     /// Carries something to write: `body`, `content`, `value`.
@@ -28,6 +31,8 @@ pub(crate) struct Parameters {
     pub(crate) operands: bool,
     /// A generic request: `command` with `parameters`, `method` with `path`.
     pub(crate) generic: bool,
+    /// A list of things to do: `actions`.
+    pub(crate) actions: bool,
     /// Verbs in the texts of the parameters, such as "the key to delete".
     pub(crate) purposes: Vec<&'static lexicon::Verb>,
     /// Recipients: `to`, `recipients`, `channel`.
@@ -92,6 +97,8 @@ impl Parameters {
             found.recipient |= RECIPIENTS.contains(&joined);
             found.search |= SEARCHING.contains(&joined);
             found.asked |= is_required(name) && (SEARCHING.contains(&joined) || joined == "userquery");
+            found.ids |= words.len() > 1 && matches!(words.at(words.len() - 1), "id" | "gid" | "sid") && joined != "connectionid";
+            found.actions |= matches!(joined, "actions" | "operations" | "steps");
             found.file |= FILES.contains(&joined);
             found.program = found.program.or(program(joined));
             found.payload = found.payload.or(payload(joined));
@@ -149,7 +156,8 @@ fn owner(words: &Words) -> Option<&'static Entry> {
 /// Not what only says where to look: every call on GitHub has an owner, every call on AWS a region.
 fn identified(entry: &&'static Entry) -> bool {
     const WHERE: &[&str] = &["owner", "region", "language", "time", "date", "type", "page", "format", "version", "size", "limit"];
-    entry.kind != lexicon::Kind::Part && entry.kind != lexicon::Kind::Measure && !WHERE.contains(&entry.words)
+    entry.domain != OutputDomain::Secret
+        && entry.kind != lexicon::Kind::Part && entry.kind != lexicon::Kind::Measure && !WHERE.contains(&entry.words)
 }
 
 /// The verb in "the key to delete".

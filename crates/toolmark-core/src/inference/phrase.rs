@@ -1,5 +1,7 @@
 //! A name or a sentence as a phrase: which word is the verb, which nouns it acts on, and what they belong to.
 
+use std::ops::Range;
+
 use super::lexicon::{self, Entry, Kind, Sense, Usage, Verb};
 use super::words::Words;
 
@@ -21,7 +23,10 @@ pub(crate) struct Phrase {
 /// Verbs of two words, and the verb that means the same.
 const PHRASAL: &[(&str, &str)] = &[
     ("check out", "checkout"),
+    ("bring up", "start"),
     ("clean up", "cleanup"),
+    ("compose down", "teardown"),
+    ("compose up", "start"),
     ("find and replace", "replace"),
     ("log in", "login"),
     ("log out", "logout"),
@@ -40,6 +45,7 @@ const PHRASAL: &[(&str, &str)] = &[
     ("shut down", "shutdown"),
     ("sign in", "login"),
     ("sign out", "logout"),
+    ("spin up", "start"),
     ("switch off", "disable"),
     ("switch on", "enable"),
     ("take screenshot", "screenshot"),
@@ -47,6 +53,42 @@ const PHRASAL: &[(&str, &str)] = &[
     ("turn off", "disable"),
     ("turn on", "enable"),
     ("work out", "calculate"),
+];
+
+/// Who does something, or the doing itself: counts as the verb of a name that has no other.
+const NOMINAL: &[(&str, &str)] = &[
+    ("analysis", "analyze"),
+    ("analyzer", "analyze"),
+    ("builder", "build"),
+    ("checker", "check"),
+    ("conversion", "convert"),
+    ("converter", "convert"),
+    ("creation", "create"),
+    ("creator", "create"),
+    ("deletion", "delete"),
+    ("editor", "edit"),
+    ("execution", "execute"),
+    ("fetcher", "fetch"),
+    ("finder", "find"),
+    ("generation", "generate"),
+    ("generator", "generate"),
+    ("management", "manage"),
+    ("manager", "manage"),
+    ("reader", "read"),
+    ("registration", "register"),
+    ("removal", "remove"),
+    ("research", "research"),
+    ("retrieval", "retrieve"),
+    ("retriever", "retrieve"),
+    ("runner", "run"),
+    ("scraper", "scrape"),
+    ("sender", "send"),
+    ("summarizer", "summarize"),
+    ("updater", "update"),
+    ("validation", "validate"),
+    ("validator", "validate"),
+    ("viewer", "view"),
+    ("writer", "write"),
 ];
 
 const PREPOSITIONS: &[&str] = &[
@@ -58,7 +100,7 @@ impl Phrase {
     /// Parses a name.
     pub(crate) fn of_name(name: &str) -> Self {
         let words = Words::of_name(name).without_last("tool");
-        let chosen = phrasal(&words).or_else(|| verb_of_name(&words)).or_else(|| switch(&words));
+        let chosen = phrasal(&words).or_else(|| verb_of_name(&words)).or_else(|| nominal(&words)).or_else(|| switch(&words));
         Self::around(words, chosen)
     }
 
@@ -66,10 +108,21 @@ impl Phrase {
     pub(crate) fn of_sentence(text: &str) -> Self {
         let words = Words::of_text(text, 28);
         let chosen = verb_of_sentence(&words);
-        Self::around(words, chosen)
+        let sentence = words.sentence(chosen.map_or(0, |(at, _, _)| at));
+        let mut phrase = Self::within(words, chosen, sentence, true);
+        // Its first sentence says what a tool is about, when it says it without a verb.
+        if chosen.is_none() {
+            phrase.tail.clear();
+        }
+        phrase
     }
 
     fn around(words: Words, chosen: Option<(usize, usize, &'static Verb)>) -> Self {
+        let all = 0..words.len();
+        Self::within(words, chosen, all, false)
+    }
+
+    fn within(words: Words, chosen: Option<(usize, usize, &'static Verb)>, range: Range<usize>, prose: bool) -> Self {
         let (verb_at, verb_end) = chosen.map_or((0, 0), |(at, count, _)| (at, at + count));
         let mut phrase = Self {
             verb: chosen.map(|(_, _, verb)| verb),
@@ -79,9 +132,9 @@ impl Phrase {
             before: Vec::new(),
             tail: Vec::new(),
         };
-        let mut at = 0;
+        let mut at = range.start;
         let mut after_preposition = false;
-        while at < words.len() {
+        while at < range.end {
             if chosen.is_some() && at == verb_at {
                 at = verb_end;
                 continue;
@@ -89,6 +142,11 @@ impl Phrase {
             if at >= verb_end && PREPOSITIONS.contains(&words.at(at)) {
                 // "near" begins a new part of the phrase only when something stands before it.
                 after_preposition |= !phrase.objects.is_empty() || chosen.is_some();
+                at += 1;
+                continue;
+            }
+            // In prose, "list" and "set" are verbs more often than not.
+            if prose && matches!(words.at(at), "list" | "lists" | "set" | "sets") {
                 at += 1;
                 continue;
             }
@@ -132,7 +190,7 @@ impl Phrase {
 }
 
 /// The longest noun that begins here and does not run into the verb.
-fn noun_at(words: &Words, at: usize, verb: std::ops::Range<usize>) -> Option<(usize, &'static Entry)> {
+fn noun_at(words: &Words, at: usize, verb: Range<usize>) -> Option<(usize, &'static Entry)> {
     (1..=3).rev().find_map(|count| {
         let crosses = at < verb.start && at + count > verb.start;
         let run = words.run(at, count);
@@ -147,6 +205,13 @@ fn phrasal(words: &Words) -> Option<(usize, usize, &'static Verb)> {
             (words.run(at, count) == *phrase).then(|| lexicon::verb(verb).map(|verb| (at, count, verb)))?
         })
     })
+}
+
+/// `services-reader`, `node_management`.
+fn nominal(words: &Words) -> Option<(usize, usize, &'static Verb)> {
+    let last = words.len().checked_sub(1)?;
+    let (_, verb) = NOMINAL.iter().find(|(noun, _)| *noun == words.at(last))?;
+    lexicon::verb(verb).map(|verb| (last, 1, verb))
 }
 
 /// `maintenance_on`, `light_off`.
@@ -182,6 +247,11 @@ fn verb_of_name(words: &Words) -> Option<(usize, usize, &'static Verb)> {
         };
         let light = if verb.sense == Sense::Light { 20 } else { 0 };
         let score = (place + usage as u32).saturating_sub(light);
+        // `watch_list` watches a list.
+        let listed = verb.word == "list" && at == last && lexicon::verb(words.at(0)).is_some_and(|first| at > 0 && first.usage == Usage::Loose);
+        if listed {
+            continue;
+        }
         // The first of two sure verbs is the verb: `update_access_control_list`.
         let settled = best.is_some_and(|(_, _, other)| other.usage == Usage::Verb && other.sense != Sense::Light);
         if !(settled && verb.usage == Usage::Verb) && best.is_none_or(|(other, _, _)| score > other) {
@@ -203,6 +273,15 @@ fn verb_of_sentence(words: &Words) -> Option<(usize, usize, &'static Verb)> {
             continue;
         }
         let Some(verb) = lexicon::inflected_verb(word) else { continue };
+        // "Progress updates" and "a long running operation" hold no verb.
+        let opens = at == 0 || words.sentence(at).start == at;
+        let previous = words.at(at.saturating_sub(1));
+        let inflected = verb.word != word;
+        let gerund = inflected && word.ends_with("ing");
+        let governed = matches!(previous, "for" | "by" | "of" | "and" | "or" | "tool" | "that" | "which" | "it" | "operation" | "server" | "api");
+        if inflected && !opens && !governed && (gerund || lexicon::noun(previous).is_some() || PREPOSITIONS.contains(&previous)) {
+            continue;
+        }
         let begins = at == 0 || matches!(words.at(at - 1), "to" | "tool" | "and" | "that" | "for" | "you" | "api");
         match verb.usage {
             _ if verb.sense == Sense::Light => {}

@@ -5,6 +5,8 @@
 pub(crate) struct Words {
     text: String,
     spans: Vec<(usize, usize)>,
+    /// Places before which a sentence ended.
+    breaks: Vec<usize>,
 }
 
 impl Words {
@@ -39,6 +41,9 @@ impl Words {
                 word.extend(character.to_lowercase());
             } else if !matches!(character, '\'' | '’') {
                 words.push(&mut word);
+                if matches!(character, '.' | ':' | ';' | '!' | '?' | '(' | '\n' | '•' | '—' | '|') {
+                    words.breaks.push(words.len());
+                }
                 if words.len() >= limit {
                     return words;
                 }
@@ -90,6 +95,13 @@ impl Words {
             (Some((start, _)), Some((_, end))) => self.text.get(*start..*end).unwrap_or_default(),
             _ => "",
         }
+    }
+
+    /// The sentence that holds a place.
+    pub(crate) fn sentence(&self, place: usize) -> std::ops::Range<usize> {
+        let start = self.breaks.iter().rev().find(|at| **at <= place).copied().unwrap_or(0);
+        let end = self.breaks.iter().find(|at| **at > place).copied().unwrap_or(self.len());
+        start..end
     }
 
     /// All of them in order.
