@@ -9,15 +9,19 @@ use crate::behavior::{Action, ContentType, OutputDomain};
 /// Decides the content type from the verb and the noun, so that one operation gets one answer on every server.
 pub(crate) fn infer(clues: &Clues, act: &Act, domain: &Domain) -> Inferred<ContentType> {
     let Some(action) = act.action else { return Inferred::unknown("no action") };
-    let own = domain.head.and_then(|head| head.content);
-    let noun = domain.head.map_or("", |head| head.noun.as_str());
+    let scene = act.verb.and_then(|verb| verb.scene).map(|(noun, _)| noun.as_str());
+    let noun = domain.head.map(|head| head.noun.as_str()).or(scene).unwrap_or_default();
+    let kept_as_record = noun == "document" && domain.field.value() != Some(OutputDomain::Content);
+    let own = domain.head.and_then(|head| head.content).filter(|_| !kept_as_record);
+    let verb = act.verb.map_or("", |verb| verb.word);
     let (content, because) = match action {
-        Action::Read | Action::Search => read(clues, action, domain, own),
+        Action::Read | Action::Search => read(clues, act, domain, (noun, own)),
         Action::Delete | Action::Merge => (ContentType::None, "names what to remove or join"),
         Action::Send => (own.unwrap_or(ContentType::Text), "what is sent"),
         Action::Execute => execute(clues, domain),
-        Action::Create if BARE.contains(&noun) => (ContentType::None, "made from its name alone"),
-        Action::Update if bare_change(act) => (ContentType::None, "a change of state carries no payload"),
+        Action::Create if BARE.contains(&noun) || verb == "fork" => (ContentType::None, "made from its name alone"),
+        Action::Update if matches!(verb, "fill" | "type" | "select") => (ContentType::Text, "what is typed"),
+        Action::Update if bare_change(verb) => (ContentType::None, "a change of state carries no payload"),
         Action::Create | Action::Update | Action::Overwrite | Action::Append => {
             (own.unwrap_or(written(noun)), "what is written")
         }
@@ -27,19 +31,25 @@ pub(crate) fn infer(clues: &Clues, act: &Act, domain: &Domain) -> Inferred<Conte
 
 /// Things that are made from a name, without a body.
 const BARE: &[&str] =
-    &["branch", "directory", "folder", "repository", "collection", "reaction", "star", "database", "session", "subscription"];
+    &["branch", "directory", "folder", "collection", "reaction", "star", "database", "session", "subscription"];
 
-fn read(clues: &Clues, action: Action, domain: &Domain, own: Option<ContentType>) -> (ContentType, &'static str) {
-    let noun = domain.head.map_or("", |head| head.noun.as_str());
+fn read(
+    clues: &Clues,
+    act: &Act,
+    domain: &Domain,
+    (noun, own): (&str, Option<ContentType>),
+) -> (ContentType, &'static str) {
+    let pictured = act.verb.is_some_and(|verb| verb.word == "screenshot");
     match (domain.field.value(), own) {
+        _ if pictured && domain.field.value() == Some(OutputDomain::Content) => (ContentType::Image, "pictures are returned"),
         (_, Some(media @ (ContentType::Image | ContentType::Audio | ContentType::Video | ContentType::Binary))) => {
             (media, "media are returned")
         }
         _ if noun == "image" && domain.field.value() == Some(OutputDomain::Content) => (ContentType::Image, "pictures are returned"),
-        _ if action == Action::Search => (ContentType::Structured, "results of a search are records"),
+        _ if act.action == Some(Action::Search) => (ContentType::Structured, "results of a search are records"),
         (Some(OutputDomain::Content | OutputDomain::Diff), None | Some(ContentType::Text)) => (ContentType::Text, "text is returned"),
         (Some(OutputDomain::Run), Some(ContentType::Text)) => (ContentType::Text, "text is returned"),
-        (Some(OutputDomain::Data), _) if noun == "entry" || clues.named("value") => (ContentType::Text, "a value is returned"),
+        (Some(OutputDomain::Data), _) if matches!(noun, "entry" | "cache") && !several(clues) || clues.named("value") => (ContentType::Text, "a value is returned"),
         _ => (ContentType::Structured, "records are returned"),
     }
 }
@@ -54,16 +64,18 @@ fn execute(clues: &Clues, domain: &Domain) -> (ContentType, &'static str) {
 }
 
 /// True for verbs that change a state and take nothing to write.
-fn bare_change(act: &Act) -> bool {
-    act.verb.is_some_and(|verb| {
-        let plain = matches!(verb.word, "update" | "edit" | "modify" | "set" | "patch" | "change" | "replace" | "configure");
-        !plain && verb.word != "fill" && verb.word != "type" && verb.word != "select"
-    })
+fn bare_change(verb: &str) -> bool {
+    !matches!(verb, "" | "update" | "edit" | "modify" | "set" | "patch" | "change" | "replace" | "configure" | "put")
+}
+
+/// True when many values come back at once.
+fn several(clues: &Clues) -> bool {
+    ["many", "multi", "multiple", "all", "list", "hgetall", "mget", "lrange", "smembers"].iter().any(|word| clues.named(word))
 }
 
 fn written(noun: &str) -> ContentType {
     match noun {
-        "entry" | "cache" | "content" | "message" | "comment" | "title" | "body" | "description" | "name" => ContentType::Text,
+        "entry" | "cache" | "commit" | "content" | "message" | "comment" | "title" | "body" | "description" | "name" => ContentType::Text,
         "state" | "" => ContentType::None,
         _ => ContentType::Structured,
     }

@@ -177,6 +177,10 @@ impl Phrase {
         let nearest = nouns.peek().copied();
         let owner = nouns.find(|noun| noun.kind == Kind::Thing).or(nearest);
         let tail = self.tail.iter().copied().find(|noun| noun.kind == Kind::Thing).or(self.tail.first().copied());
+        // `text_to_speech` is about speech.
+        if self.verb.is_none() && self.words.has("to") && tail.is_some() {
+            return (tail, None);
+        }
         match head {
             None => (tail, None),
             Some(_) => (head, tail.or(owner)),
