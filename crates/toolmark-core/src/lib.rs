@@ -14,6 +14,7 @@ pub mod drift;
 pub mod explain;
 pub mod exposure;
 pub mod facts;
+pub mod gate;
 pub mod inference;
 pub mod instructions;
 pub mod json;

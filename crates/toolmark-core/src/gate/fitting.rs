@@ -1,0 +1,41 @@
+//! Which other tool fits what a refused call wanted to do. Named to the model; never called for it.
+
+use crate::behavior::{Action, KnownBehavior, Mutability};
+use crate::catalog::Catalog;
+use crate::facts::{Effect, Facts};
+use crate::tool::Tool;
+
+/// At most so many are named.
+const MOST: usize = 3;
+
+/// Tools of the same pack that take the same arguments and are known to do what this call would have done, best first.
+pub fn fitting<'c>(
+    catalog: &'c Catalog,
+    tool: &Tool,
+    facts: &Facts,
+    may_see: impl Fn(&Tool) -> bool,
+    known: impl Fn(&Tool) -> KnownBehavior,
+) -> Vec<&'c Tool> {
+    let Some(effect) = facts.effects().find(|effect| effect.mutability == Mutability::Mutates) else { return Vec::new() };
+    let schema = tool.schema_digest();
+    let siblings = catalog.tools().filter(|other| other.pack() == tool.pack() && other.canonical() != tool.canonical());
+    let mut found: Vec<(u8, &Tool)> = siblings
+        .filter(|other| may_see(other) && other.schema_digest() == schema)
+        .filter_map(|other| Some((fitness(&known(other), effect)?, other)))
+        .collect();
+    found.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.canonical().cmp(b.canonical())));
+    found.into_iter().take(MOST).map(|(_, tool)| tool).collect()
+}
+
+fn fitness(known: &KnownBehavior, effect: &Effect) -> Option<u8> {
+    if known.mutability() != Some(Mutability::Mutates) {
+        return None;
+    }
+    let action = known.behavior().map(|behavior| behavior.action());
+    Some(match action {
+        Some(action) if action == effect.action => 3,
+        Some(Action::Update | Action::Overwrite | Action::Execute) => 2,
+        Some(Action::Create | Action::Append) if matches!(effect.action, Action::Delete | Action::Update | Action::Overwrite) => return None,
+        _ => 1,
+    })
+}
