@@ -17,5 +17,5 @@ fuzz_target!(|text: &str| {
         let _ = compiled.check(instance);
     }
     let _ = compare(schema, instance);
-    let _ = strict::to_strict(schema);
+    let _ = strict::to_strict(schema, strict::OpenObjects::Close);
 });

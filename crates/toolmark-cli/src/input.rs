@@ -106,7 +106,8 @@ pub(crate) fn require_pack(catalog: &Catalog, name: &str) -> Result<(), Failure>
 
 /// The disabled pack that would own a name.
 pub(crate) fn disabled_owner<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c PackName> {
-    let owns = |pack: &Pack| pack.tools().iter().any(|tool| tool.canonical().as_str() == name || tool.raw().as_str() == name);
+    let owns =
+        |pack: &Pack| pack.tools().iter().any(|tool| tool.canonical().as_str() == name || tool.raw().as_str() == name);
     catalog.packs().filter(|(_, enabled)| !enabled).map(|(pack, _)| pack).find(|pack| owns(pack))?.name()
 }
 

@@ -20,8 +20,8 @@
 //! ```
 
 pub use toolmark_core::{
-    behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain, exposure, instructions,
-    json, lock, names, pack, problem, schema, severity, snapshot, text, tool,
+    behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain, exposure,
+    instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool,
 };
 pub use toolmark_lint as lint;
 

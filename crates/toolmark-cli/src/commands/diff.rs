@@ -61,7 +61,8 @@ pub(crate) fn print(drift: &Drift) -> Result<(), Failure> {
 }
 
 fn print_change(change: &Change) -> Result<(), Failure> {
-    let severity = output::painted(output::severity(change.severity()), format_args!("{:<8}", change.severity().as_str()));
+    let severity =
+        output::painted(output::severity(change.severity()), format_args!("{:<8}", change.severity().as_str()));
     let tool = output::painted(output::BOLD, output::safe(change.tool()));
     match change.what() {
         What::Renamed { from } => output::line(format_args!("{severity} renamed  {tool}, was {}", output::safe(from)))?,

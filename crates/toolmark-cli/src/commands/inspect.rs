@@ -54,7 +54,15 @@ fn list(arguments: &Inspect, catalog: &Catalog, table: &ExposedTable, lock: Opti
     }
     output::line(shown.trim_fmt())?;
     let packs = catalog.packs().filter(|(_, enabled)| *enabled).count();
-    output::line(output::painted(output::DIM, format_args!("\n{} in {}, named for {}", output::count(rows.len(), "tool"), output::count(packs, "pack"), arguments.profile)))?;
+    output::line(output::painted(
+        output::DIM,
+        format_args!(
+            "\n{} in {}, named for {}",
+            output::count(rows.len(), "tool"),
+            output::count(packs, "pack"),
+            arguments.profile
+        ),
+    ))?;
     let profile = table.profile();
     if let Some(most) = profile.max_tools().filter(|&most| table.len() > most) {
         output::warn(&format!("{} takes {most} tools; {} are exposed", arguments.profile, table.len()));

@@ -47,11 +47,13 @@ fn tell(arguments: &Pin, new: &Lock, drift: Option<&Drift>, same: bool) -> Resul
         diff::print(drift)?;
         output::line("")?;
     }
-    Ok(match (same, arguments.check) {
-        (true, _) => output::line(format_args!("{path} is up to date: {}", output::count(new.len(), "tool")))?,
-        (false, true) => output::line(format_args!("{path} would change: {}", output::count(new.len(), "tool")))?,
-        (false, false) => output::line(format_args!("wrote {path}: {}", output::count(new.len(), "tool")))?,
-    })
+    let tools = output::count(new.len(), "tool");
+    output::line(match (same, arguments.check) {
+        (true, _) => format!("{path} is up to date: {tools}"),
+        (false, true) => format!("{path} would change: {tools}"),
+        (false, false) => format!("wrote {path}: {tools}"),
+    })?;
+    Ok(())
 }
 
 /// Writes the whole file or nothing: a reader never sees half a lock.

@@ -24,14 +24,19 @@ pub(crate) fn run(arguments: &Resolve) -> Result<Exit, Failure> {
                 output::json(&found)?;
             } else {
                 output::line(output::safe(tool.canonical().as_str()))?;
-                output::line(output::painted(output::DIM, format_args!("  {} tool of {}", tool.kind(), tool.source())))?;
+                output::line(output::painted(
+                    output::DIM,
+                    format_args!("  {} tool of {}", tool.kind(), tool.source()),
+                ))?;
             }
             Ok(Exit::Success)
         }
         Err(error) => {
             let (exit, word) = outcome(&error);
             if arguments.json {
-                output::json(&json!({"resolution": word, "lookup": arguments.name, "error": error.report().to_json()}))?;
+                output::json(
+                    &json!({"resolution": word, "lookup": arguments.name, "error": error.report().to_json()}),
+                )?;
             } else {
                 output::error(&error.report().to_string());
                 if let Some(pack) = input::disabled_owner(&catalog, &arguments.name) {

@@ -19,7 +19,9 @@ pub(crate) fn run(_: &Up) -> Result<Exit, Failure> {
         json: false,
     })?;
     output::line("")?;
-    output::line("This version has no gateway yet. It will serve these tools to MCP clients at http://127.0.0.1:7319/mcp.")?;
+    output::line(
+        "This version has no gateway yet. It will serve these tools to MCP clients at http://127.0.0.1:7319/mcp.",
+    )?;
     output::line("Until then, look at your own: `toolmark inspect --tools FILE`, `toolmark lint FILE`.")?;
     Ok(exit)
 }

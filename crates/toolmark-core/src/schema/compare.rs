@@ -6,6 +6,7 @@
 mod bounds;
 mod branches;
 mod change;
+mod dialect;
 mod parts;
 mod same;
 mod walk;

@@ -106,7 +106,9 @@ fn print(card: &Value) -> Result<(), Failure> {
         Some(Value::String(text)) => visible(text, 400),
         Some(Value::Null) | None => "–".into(),
         Some(Value::Array(items)) if items.is_empty() => "–".into(),
-        Some(Value::Array(items)) => items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", "),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
+        }
         Some(other) => other.to_string(),
     };
     output::line(output::painted(output::BOLD, text("canonical")))?;

@@ -191,13 +191,13 @@ fn listed(references: &[String]) -> String {
 
 impl Explain for CompileSchemaError {
     fn code(&self) -> Code {
-        Code::new(match self.kind {
-            CompileSchemaErrorKind::Invalid { .. } => "schema-invalid",
-            CompileSchemaErrorKind::TooDeep { .. } => "schema-too-deep",
-            CompileSchemaErrorKind::TooLarge { .. } => "schema-too-large",
-            CompileSchemaErrorKind::RemoteRef { .. } => "schema-remote-ref",
-            CompileSchemaErrorKind::PatternUnsupported { .. } => "schema-pattern-unsupported",
-        })
+        match self.kind {
+            CompileSchemaErrorKind::Invalid { .. } => Code::new("schema-invalid"),
+            CompileSchemaErrorKind::TooDeep { .. } => Code::new("schema-too-deep"),
+            CompileSchemaErrorKind::TooLarge { .. } => Code::new("schema-too-large"),
+            CompileSchemaErrorKind::RemoteRef { .. } => Code::new("schema-remote-ref"),
+            CompileSchemaErrorKind::PatternUnsupported { .. } => Code::new("schema-pattern-unsupported"),
+        }
     }
 
     fn why(&self) -> String {

@@ -447,6 +447,7 @@ mod references {
             json!({ "dependentSchemas": { "a": remote } }),
             json!({ "allOf": [{ "not": { "items": { "contains": remote } } }] }),
             json!({ "$dynamicRef": "http://example.com/x#meta" }),
+            json!({ "contentSchema": remote }),
             json!({ "properties": { "a": { "$ref": "#/elsewhere/b" } }, "elsewhere": { "b": remote } }),
         ] {
             assert_eq!(code_of_schema(&schema), "schema-remote-ref", "{schema}");
@@ -635,7 +636,7 @@ mod bombs {
             "properties": { "x": { "anyOf": [{ "$ref": "#" }, { "$ref": "#" }, { "$ref": "#" }] }, "leaf": { "type": "integer" } },
             "additionalProperties": false,
         }));
-        for levels in [3, 8, 12, 30, 60] {
+        for levels in [3, 8, 30, 60] {
             let fitting = (0..levels).fold(json!({ "leaf": 1 }), |inner, _| json!({ "x": inner }));
             let failing = (0..levels).fold(json!({ "leaf": "1" }), |inner, _| json!({ "x": inner }));
             let result = soon("checking what fits", || schema.check(&fitting));

@@ -144,12 +144,21 @@ impl Violations {
         &mut self.shown
     }
 
+    pub(super) fn is_full(&self) -> bool {
+        self.shown.len() >= SHOWN
+    }
+
     pub(super) fn push(&mut self, violation: Violation) {
-        if self.shown.len() < SHOWN {
-            self.shown.push(violation);
+        if self.is_full() {
+            self.count();
         } else {
-            self.more += 1;
+            self.shown.push(violation);
         }
+    }
+
+    /// Counts a violation that is not told.
+    pub(super) fn count(&mut self) {
+        self.more += 1;
     }
 }
 
@@ -177,13 +186,13 @@ impl fmt::Display for Problem {
 
 impl Explain for InvalidArguments {
     fn code(&self) -> Code {
-        Code::new(match self.problem {
-            Problem::Violations(_) => "arguments-invalid",
-            Problem::NotAnObject(_) => "arguments-not-an-object",
-            Problem::TooDeep(_) => "arguments-too-deep",
-            Problem::TooLarge { .. } => "arguments-too-large",
-            Problem::TooCostly => "arguments-too-costly",
-        })
+        match self.problem {
+            Problem::Violations(_) => Code::new("arguments-invalid"),
+            Problem::NotAnObject(_) => Code::new("arguments-not-an-object"),
+            Problem::TooDeep(_) => Code::new("arguments-too-deep"),
+            Problem::TooLarge { .. } => Code::new("arguments-too-large"),
+            Problem::TooCostly => Code::new("arguments-too-costly"),
+        }
     }
 
     fn why(&self) -> String {

@@ -51,6 +51,9 @@ impl<'s> Words<'s> {
 
     /// Adds one finding, or the findings inside it. `alternatives` is how many branches there were to choose this one from.
     fn add(&self, error: &ValidationError<'_>, alternatives: usize, found: &mut Violations) {
+        if found.is_full() && !matches!(error.kind(), Kind::Required { .. }) {
+            return found.count();
+        }
         let path = error.instance_path().as_str();
         let value = error.instance();
         let is = || self.shown(error);

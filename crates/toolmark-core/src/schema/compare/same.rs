@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::dialect;
 use crate::schema::keywords::{Holds, holds};
 use crate::schema::refs;
 
@@ -12,14 +13,7 @@ const DEPTH: usize = 128;
 
 /// True when the two documents differ in words only, with every other keyword written the same.
 pub(super) fn aside_from_words(old: &Value, new: &Value) -> bool {
-    dialect(old) == dialect(new) && Same { documents: None, steps: usize::MAX }.schemas(old, new, 0)
-}
-
-/// The dialect a schema names, without what makes no difference.
-pub(super) fn dialect(schema: &Value) -> Option<&str> {
-    let text = schema.get("$schema")?.as_str()?.trim_end_matches('#');
-    let text = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or(text);
-    Some(text).filter(|&text| text != "json-schema.org/draft/2020-12/schema")
+    dialect::of(old) == dialect::of(new) && Same { documents: None, steps: usize::MAX }.schemas(old, new, 0)
 }
 
 /// A comparison of parts of two documents, which follows local references on both sides.

@@ -332,19 +332,28 @@ fn a_change_next_to_unevaluated_is_other() {
 }
 
 #[test]
-fn another_dialect_is_other() {
-    let with = |dialect: &str| json!({ "$schema": dialect, "type": "object" });
-    assert_eq!(
-        overall(
-            &with("http://json-schema.org/draft-07/schema#"),
-            &with("https://json-schema.org/draft/2020-12/schema")
-        ),
-        Direction::Other
-    );
-    assert_eq!(
-        overall(&json!({ "type": "object" }), &with("https://json-schema.org/draft/2020-12/schema")),
-        Direction::Wording
-    );
+fn another_dialect_is_other_unless_both_read_the_schema_alike() {
+    let with = |dialect: &str, schema: &Value| {
+        let mut schema = schema.clone();
+        schema["$schema"] = json!(dialect);
+        schema
+    };
+    let (draft_4, draft_7) = ("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema#");
+    let recent = "https://json-schema.org/draft/2020-12/schema";
+    let plain = json!({ "type": "object", "properties": { "format": { "type": "string" }, "a": { "items": { "$ref": "#/$defs/d" } } }, "$defs": { "d": {} } });
+    assert_eq!(overall(&plain, &with(recent, &plain)), Direction::Wording);
+    let change = compare(&with(draft_7, &plain), &with(recent, &plain));
+    assert_eq!((change.overall(), change.changes()[0].kind()), (Direction::Wording, &ChangeKind::Dialect));
+    assert_eq!(overall(&with(draft_4, &plain), &with(draft_7, &plain)), Direction::Other);
+    assert_eq!(overall(&with("https://example.com/mine", &plain), &plain), Direction::Other);
+    for sensitive in [
+        json!({ "items": [{ "type": "string" }] }),
+        json!({ "properties": { "a": { "format": "ipv4" } } }),
+        json!({ "$ref": "#/$defs/d", "minimum": 1, "$defs": { "d": {} } }),
+        json!({ "dependentRequired": { "a": ["b"] } }),
+    ] {
+        assert_eq!(overall(&with(draft_7, &sensitive), &with(recent, &sensitive)), Direction::Other, "{sensitive}");
+    }
 }
 
 #[test]
@@ -394,14 +403,21 @@ fn a_change_reads_as_a_sentence() {
 fn what_is_called_wording_or_narrower_accepts_nothing_new() {
     let universe = universe();
     let edit = (any::<usize>(), prop::bool::weighted(0.3), any_keyword(&any_schema()));
-    let cases = (any_document(), prop::collection::vec(edit, 1..4));
+    let cases = (any_document(), prop::collection::vec(edit, 1..3), prop::bool::weighted(0.2));
     let (kept, narrowed) = (Cell::new(0), Cell::new(0));
-    let mut runner = TestRunner::new(Config { cases: 2_000, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 3_000, failure_persistence: None, ..Config::default() });
     runner
-        .run(&cases, |(old, edits)| {
-            let new = edits
+        .run(&cases, |(old, edits, other_dialect)| {
+            let mut new = edits
                 .iter()
                 .fold(old.clone(), |document, (at, remove, keyword)| edited(&document, *at, *remove, keyword));
+            if other_dialect {
+                let dialect = old.get("$schema").map_or(
+                    "http://json-schema.org/draft-07/schema#",
+                    |_| "https://json-schema.org/draft/2020-12/schema",
+                );
+                new["$schema"] = dialect.into();
+            }
             // Both orders: most edits narrow, and taking them back widens.
             for (old, new) in [(&old, &new), (&new, &old)] {
                 let change = compare(old, new);
@@ -437,7 +453,7 @@ fn what_is_called_wording_or_narrower_accepts_nothing_new() {
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{error}"));
-    assert!(kept.get() > 300 && narrowed.get() > 300, "{kept:?} kept and {narrowed:?} narrowed");
+    assert!(kept.get() > 150 && narrowed.get() > 150, "{kept:?} kept and {narrowed:?} narrowed");
 }
 
 proptest! {

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::bounds;
 use super::change::{Change, ChangeKind, Direction};
-use super::same::{Same, dialect};
+use super::same::Same;
+use super::{bounds, dialect};
 use crate::schema::keywords::{Holds, holds};
 use crate::schema::refs;
 
@@ -33,10 +33,11 @@ pub(super) struct Walk<'o, 'n> {
 /// Every difference between two schemas.
 pub(super) fn all(old: &Value, new: &Value) -> Vec<Change> {
     let mut walk = Walk::between(old, new);
-    if dialect(old) != dialect(new) {
-        walk.tell("/$schema", ChangeKind::Dialect, Direction::Other);
+    if dialect::of(old) != dialect::of(new) {
+        let direction = if dialect::read_alike(old, new) { Direction::Wording } else { Direction::Other };
+        walk.tell("/$schema", ChangeKind::Dialect, direction);
     }
-    if let Some(keyword) = depends_on_everything(old).or_else(|| depends_on_everything(new)) {
+    if let Some(keyword) = dialect::needs_the_whole(old).or_else(|| dialect::needs_the_whole(new)) {
         walk.constraint(&keyword, Direction::Other);
     }
     walk.schemas(old, new, "");
@@ -211,43 +212,6 @@ impl<'o, 'n> Walk<'o, 'n> {
             self.constraint(path, direction);
         }
     }
-}
-
-/// Where a schema uses a keyword whose meaning depends on the whole of it, so that no part can be compared alone.
-fn depends_on_everything(document: &Value) -> Option<String> {
-    fn find(schema: &Value, path: &str, depth: usize) -> Option<String> {
-        if depth > DEPTH {
-            return Some(path.to_owned());
-        }
-        match schema {
-            Value::Array(items) => {
-                items.iter().enumerate().find_map(|(index, item)| find(item, &format!("{path}/{index}"), depth + 1))
-            }
-            Value::Object(entries) => entries.iter().find_map(|(keyword, value)| {
-                let here = refs::step(path, keyword);
-                let is_identifier = matches!(keyword.as_str(), "$id" | "id" | "$schema") && value.is_string();
-                match keyword.as_str() {
-                    "unevaluatedProperties"
-                    | "unevaluatedItems"
-                    | "$dynamicRef"
-                    | "$dynamicAnchor"
-                    | "$recursiveRef"
-                    | "$recursiveAnchor" => Some(here),
-                    _ if is_identifier && depth > 0 => Some(here),
-                    _ => match holds(keyword) {
-                        Holds::Words | Holds::Data => None,
-                        Holds::Named | Holds::NamedOrNames => value
-                            .as_object()?
-                            .iter()
-                            .find_map(|(name, schema)| find(schema, &refs::step(&here, name), depth + 1)),
-                        Holds::Schema | Holds::List | Holds::SchemaOrList => find(value, &here, depth + 1),
-                    },
-                }
-            }),
-            _ => None,
-        }
-    }
-    find(document, "", 0)
 }
 
 /// Where a reference ends, with its pointer, after references to references; `None` when that is nowhere.
