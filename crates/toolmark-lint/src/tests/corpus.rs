@@ -1,6 +1,7 @@
 //! What lint finds in 3,354 tools of 131 real servers. The figures are written down so that a change of a rule shows here.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use toolmark_core::catalog::Catalog;
@@ -14,6 +15,8 @@ use toolmark_core::tool::{Source, ToolKind};
 
 use super::of;
 use crate::{Options, RuleId, lint};
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(catalog);
 
 fn catalog() -> Catalog {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/tools.jsonl");
@@ -35,8 +38,7 @@ fn catalog() -> Catalog {
 
 #[test]
 fn the_corpus_is_linted_whole_and_the_figures_hold() {
-    let catalog = catalog();
-    let lint = lint(&catalog, &Options::default());
+    let lint = lint(&CATALOG, &Options::default());
     assert_eq!((lint.tools(), lint.packs()), (3354, 131));
     assert_eq!(of(&lint, RuleId::CatalogProblem).len(), 0);
 
@@ -64,7 +66,7 @@ fn the_corpus_is_linted_whole_and_the_figures_hold() {
 /// A reviewer reads every serious finding; there must be few, and none that is wrong.
 #[test]
 fn real_servers_are_not_accused_of_attacks() {
-    let lint = lint(&catalog(), &Options::default().at_least(Severity::High));
+    let lint = lint(&CATALOG, &Options::default().at_least(Severity::High));
     for rule in [
         RuleId::InstructsModel,
         RuleId::HiddenCharacters,
@@ -82,7 +84,7 @@ fn real_servers_are_not_accused_of_attacks() {
 /// Pairs that careful readers found confusable, with what they said about each; all have one schema inside one server.
 #[test]
 fn pairs_that_people_call_critical_are_graded_critical() {
-    let lint = lint(&catalog(), &Options::default().only(RuleId::SameSchema));
+    let lint = lint(&CATALOG, &Options::default().only(RuleId::SameSchema));
     let grade = |one: &str, other: &str| {
         let both = |finding: &&crate::Finding| {
             [one, other].iter().all(|name| finding.tools().iter().any(|tool| tool.as_str() == *name))
@@ -112,9 +114,9 @@ fn pairs_that_people_call_critical_are_graded_critical() {
 /// Wide enough for a slow machine and a build without optimisation; the figure for a release build is in the report.
 #[test]
 fn linting_the_corpus_takes_no_time_to_speak_of() {
-    let catalog = catalog();
+    let catalog = &*CATALOG;
     let begun = Instant::now();
-    let lint = lint(&catalog, &Options::default());
+    let lint = lint(catalog, &Options::default());
     assert!(!lint.findings().is_empty());
     let limit = if cfg!(debug_assertions) { 30.0 } else { 1.0 };
     assert!(begun.elapsed().as_secs_f64() < limit, "{:?}", begun.elapsed());
