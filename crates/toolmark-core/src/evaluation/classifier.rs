@@ -69,7 +69,11 @@ impl ClassifierScore {
         let domain = text(&inferred.output_domain, |value| value.as_str());
         self.field("output_domain").add(label.output_domain.as_str(), domain, clear);
         if let Some(content) = label.content_type {
-            self.field("content_type").add(content.as_str(), text(&inferred.content_type, |value| value.as_str()), clear);
+            self.field("content_type").add(
+                content.as_str(),
+                text(&inferred.content_type, |value| value.as_str()),
+                clear,
+            );
         }
         let answer = inferred.mutability.value();
         if label.mutability == Mutability::Mutates {

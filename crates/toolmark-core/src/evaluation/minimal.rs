@@ -45,9 +45,11 @@ fn of_type(root: &Value, schema: &Value, kind: &str, depth: usize) -> Value {
     let number = |key: &str| schema.get(key).and_then(Value::as_f64);
     match kind {
         "object" => {
-            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+            let required =
+                schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
             let property = |name: &str| schema.get("properties").and_then(|all| all.get(name));
-            let value = |name: &str| property(name).map_or(Value::String("x".into()), |own| sample(root, own, depth + 1));
+            let value =
+                |name: &str| property(name).map_or(Value::String("x".into()), |own| sample(root, own, depth + 1));
             Value::Object(required.map(|name| (name.to_owned(), value(name))).collect())
         }
         "array" => {
@@ -57,7 +59,8 @@ fn of_type(root: &Value, schema: &Value, kind: &str, depth: usize) -> Value {
         }
         "integer" | "number" => {
             let above = number("exclusiveMinimum").map(|bound| bound + 1.0);
-            let least = number("minimum").or(above).or_else(|| number("maximum").map(|bound| bound.min(1.0))).unwrap_or(1.0);
+            let least =
+                number("minimum").or(above).or_else(|| number("maximum").map(|bound| bound.min(1.0))).unwrap_or(1.0);
             if kind == "integer" { Value::from(least.ceil() as i64) } else { Value::from(least) }
         }
         "boolean" => Value::Bool(false),

@@ -151,7 +151,9 @@ impl PairScore {
             self.forms.iter().map(|(form, score)| (form.as_str().to_owned(), score.to_json())).collect();
         let catches = |form: Form| -> Value {
             let by_severity = self.catches.get(&form).into_iter().flatten();
-            Value::Object(by_severity.map(|(severity, catch)| (severity.as_str().to_owned(), catch.to_json())).collect())
+            Value::Object(
+                by_severity.map(|(severity, catch)| (severity.as_str().to_owned(), catch.to_json())).collect(),
+            )
         };
         all.insert("catch".into(), catches(Form::V3));
         all.insert("catch_v1".into(), catches(Form::V1));

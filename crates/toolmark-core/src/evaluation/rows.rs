@@ -229,14 +229,12 @@ impl Explain for ReadRowError {
     }
 }
 
-fn rows<T>(
-    kind: &'static str,
-    text: &str,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Vec<T>, ReadRowError> {
+fn rows<T>(kind: &'static str, text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, ReadRowError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
-        .map(|(at, line)| read(line).map_err(|problem| ReadRowError { kind, line: at + 1, problem: visible(&problem, 200) }))
+        .map(|(at, line)| {
+            read(line).map_err(|problem| ReadRowError { kind, line: at + 1, problem: visible(&problem, 200) })
+        })
         .collect()
 }
 
