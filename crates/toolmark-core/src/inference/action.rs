@@ -18,22 +18,74 @@ pub(crate) struct Act {
 
 /// Texts that say that something is stored where others can find it.
 const STORES: &[&str] = &[
-    "saves output", "saves the", "saves a", "save the", "saved to", "save to", "saving", "writes the", "writes a", "writes output",
-    "write to a", "to disk", "to a file", "to file", "to a local", "local file", "output file", "specified location",
-    "specified path", "be saved", "stores the", "are saved", "write authenticated", "creates a file",
+    "saves output",
+    "saves the",
+    "saves a",
+    "save the",
+    "saved to",
+    "save to",
+    "saving",
+    "writes the",
+    "writes a",
+    "writes output",
+    "write to a",
+    "to disk",
+    "to a file",
+    "to file",
+    "to a local",
+    "local file",
+    "output file",
+    "specified location",
+    "specified path",
+    "be saved",
+    "stores the",
+    "are saved",
+    "write authenticated",
+    "creates a file",
 ];
 
 /// Texts by which a reader admits that it does more than read.
 const CHANGES: &[&str] = &[
-    "saves output", "will be saved", "are saved to", "is saved to", "saved to the", "writes the result", "marks them as", "mark as read",
-    "marks as read", "this tool modifies", "will modify", "modifies the", "switches the", "cannot be undone", "irreversible",
-    "saves it to", "to local disk", "starts a job", "starts a crawl job", "will delete", "will be deleted", "will overwrite", "overwrites the", "bytes to a local", "to a local file on the server",
+    "saves output",
+    "will be saved",
+    "are saved to",
+    "is saved to",
+    "saved to the",
+    "writes the result",
+    "marks them as",
+    "mark as read",
+    "marks as read",
+    "this tool modifies",
+    "will modify",
+    "modifies the",
+    "switches the",
+    "cannot be undone",
+    "irreversible",
+    "saves it to",
+    "to local disk",
+    "starts a job",
+    "starts a crawl job",
+    "will delete",
+    "will be deleted",
+    "will overwrite",
+    "overwrites the",
+    "bytes to a local",
+    "to a local file on the server",
 ];
 
 /// Texts by which a tool says that it only reads.
 const READS_ONLY: &[&str] = &[
-    "read-only", "read only", "readonly", "select query", "select queries", "select statement", "only select",
-    "does not modify", "does not change", "without modifying", "no side effects",
+    "read-only",
+    "read only",
+    "readonly",
+    "select query",
+    "select queries",
+    "select statement",
+    "only select",
+    "does not modify",
+    "does not change",
+    "without modifying",
+    "no side effects",
 ];
 
 /// Decides the action and the mutability.
@@ -61,7 +113,10 @@ pub(crate) fn infer(clues: &Clues) -> Act {
 fn informs(clues: &Clues) -> bool {
     let Some(last) = clues.name.before.iter().chain(&clues.name.objects).next_back() else { return false };
     matches!(last.kind, Kind::Vague | Kind::Measure)
-        || matches!(last.noun.as_str(), "log" | "status" | "metric" | "schema" | "document" | "diff" | "tree" | "version" | "usage")
+        || matches!(
+            last.noun.as_str(),
+            "log" | "status" | "metric" | "schema" | "document" | "diff" | "tree" | "version" | "usage"
+        )
 }
 
 fn surely_writes(verb: &Verb, action: Action) -> bool {
@@ -90,7 +145,8 @@ fn both(clues: &Clues, (verb, action): (&'static Verb, Action), (second, opinion
     let needs_help = verb.usage != Usage::Verb || matches!(verb.sense, Sense::Light | Sense::Manage);
     if agree {
         let confidence = if needs_help { 85 } else { 96 };
-        let http = matches!(verb.word, "post" | "patch" | "put") && !matches!(second.sense, Sense::Run | Sense::Execute);
+        let http =
+            matches!(verb.word, "post" | "patch" | "put") && !matches!(second.sense, Sense::Run | Sense::Execute);
         if http && second.usage == Usage::Verb {
             return Act::new(opinion, confidence, because, Some(second));
         }
@@ -112,7 +168,14 @@ fn both(clues: &Clues, (verb, action): (&'static Verb, Action), (second, opinion
     }
     let plainly = matches!(
         second.sense,
-        Sense::Create | Sense::Update | Sense::Delete | Sense::Send | Sense::Overwrite | Sense::Append | Sense::Add | Sense::Merge
+        Sense::Create
+            | Sense::Update
+            | Sense::Delete
+            | Sense::Send
+            | Sense::Overwrite
+            | Sense::Append
+            | Sense::Add
+            | Sense::Merge
     );
     if !pure(action) || !plainly || second.usage != Usage::Verb || !leads(clues, second) || clues.says(READS_ONLY) {
         let confidence = if pure(action) { 60 } else { 80 };
@@ -132,7 +195,9 @@ fn without_verb(clues: &Clues) -> Act {
     match clues.hints.read_only {
         Some(true) => Act::new(Action::Read, 60, "no verb; the publisher hints that it only reads", None),
         Some(false) => Act::new(Action::Update, 50, "no verb; the publisher hints that it writes", None),
-        None => Act { action: None, mutability: None, confidence: 0, because: "no verb that we know".into(), verb: None },
+        None => {
+            Act { action: None, mutability: None, confidence: 0, because: "no verb that we know".into(), verb: None }
+        }
     }
 }
 
@@ -141,7 +206,8 @@ fn against_the_rest(clues: &Clues, mut act: Act) -> Act {
     let Some(action) = act.action else { return act };
     // A verb from somewhere in the text is a guess; one that is in the name or opens the text is not.
     let placed = |verb: &Verb| clues.name.verb.is_some_and(|own| own.word == verb.word) || leads(clues, verb);
-    let strict = act.verb.is_some_and(|verb| (verb.usage == Usage::Verb || verb.fixed || verb.word == "open") && placed(verb));
+    let strict =
+        act.verb.is_some_and(|verb| (verb.usage == Usage::Verb || verb.fixed || verb.word == "open") && placed(verb));
     if pure(action) {
         if clues.says_plainly(CHANGES) {
             act.action = Some(Action::Create);
@@ -197,8 +263,23 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
     let of_domain = |domain: OutputDomain| head.is_some_and(|head| head.domain == domain);
     match verb.sense {
         Sense::Search if runs_a_program(clues) => program(clues),
+        // What is asked for without words to choose by is merely read.
+        Sense::Search if verb.word == "query" && clues.parameters.count > 0 && !clues.parameters.chooses => {
+            Action::Read
+        }
+        Sense::Read if verb.word == "capture" && is(&["payment"]) => Action::Update,
+        Sense::Read if verb.word == "print" && of_domain(OutputDomain::Content) => Action::Execute,
+        Sense::Execute
+            if verb.word == "evaluate" && is(&["expression", "calculation"]) && clues.parameters.count < 3 =>
+        {
+            Action::Read
+        }
         Sense::Read if asks(verb, clues) => Action::Search,
-        Sense::Create if verb.word == "snapshot" && clues.says(&["accessibility", "of the page", "current page", "a11y"]) => Action::Read,
+        Sense::Create
+            if verb.word == "snapshot" && clues.says(&["accessibility", "of the page", "current page", "a11y"]) =>
+        {
+            Action::Read
+        }
         Sense::Run => {
             if is_query(phrase, clues) {
                 program(clues)
@@ -213,7 +294,11 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
         Sense::Add => add(verb, head, owner, phrase, clues),
         Sense::Set if clues.lead.either == Some(Sense::Overwrite) => Action::Overwrite,
         Sense::Set => match head {
-            None => Action::Overwrite,
+            // Just "set": a value under a key. "Set" with words that we do not know: some property.
+            None if phrase.words.at(phrase.words.len().saturating_sub(1)) == "set" || phrase.words.len() > 12 => {
+                Action::Overwrite
+            }
+            None => Action::Update,
             Some(_) if is(&["entry", "content", "file", "vector", "cache"]) && owner.is_none() => Action::Overwrite,
             Some(_) => Action::Update,
         },
@@ -224,11 +309,20 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
         },
         Sense::Close if head.is_none() || of_domain(OutputDomain::Session) || is(&["page"]) => Action::Delete,
         Sense::Close => Action::Update,
-        Sense::Resolve if is(&["library", "page", "location", "ref", "symbol", "dns_record"]) || identifies(phrase) => Action::Read,
+        Sense::Resolve if is(&["library", "page", "location", "ref", "symbol", "dns_record"]) || identifies(phrase) => {
+            Action::Read
+        }
         Sense::Resolve => Action::Update,
-        Sense::Open if verb.word == "open" && clues.hints.read_only != Some(false) && is(&["node", "entity", "record"]) => Action::Read,
+        Sense::Open
+            if verb.word == "open" && clues.hints.read_only != Some(false) && is(&["node", "entity", "record"]) =>
+        {
+            Action::Read
+        }
         Sense::Open => open(verb, head),
-        Sense::Execute if verb.word == "build" && head.is_some_and(|head| head.kind == Kind::Vague || head.noun.as_str() == "query") => {
+        Sense::Execute
+            if verb.word == "build"
+                && head.is_some_and(|head| head.kind == Kind::Vague || head.noun.as_str() == "query") =>
+        {
             Action::Read
         }
         Sense::Light if verb.word == "take" => Action::Read,
@@ -244,14 +338,20 @@ fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
             Some(_) => Action::Overwrite,
         },
         Sense::Overwrite if verb.word == "apply" => {
-            if is(&["manifest", "config", "resource", "file"]) || head.is_none() { Action::Overwrite } else { Action::Update }
+            if is(&["manifest", "config", "resource", "file"]) || head.is_none() {
+                Action::Overwrite
+            } else {
+                Action::Update
+            }
         }
         Sense::Send if verb.word == "post" || verb.word == "reply" => {
             let talk = head.is_none() || of_domain(OutputDomain::Message);
             if talk && !is(&["comment"]) { Action::Send } else { Action::Create }
         }
         Sense::Create if clues.lead.either == Some(Sense::Overwrite) && verb.word != "add" => Action::Overwrite,
-        Sense::Update if verb.word == "request" && (clues.named("api") || clues.named("http") || clues.parameters.generic) => {
+        Sense::Update
+            if verb.word == "request" && (clues.named("api") || clues.named("http") || clues.parameters.generic) =>
+        {
             Action::Execute
         }
         sense => plain(sense),
@@ -283,8 +383,25 @@ pub(crate) fn plain(sense: Sense) -> Action {
 /// A new thing, or a tie between things that exist.
 fn add(verb: &Verb, head: Option<&Entry>, owner: Option<&Entry>, phrase: &Phrase, clues: &Clues) -> Action {
     const TIED: &[&str] = &[
-        "user", "member", "tag", "label", "instance", "dependency", "assignee", "role", "permission", "policy", "project",
-        "group", "list", "task", "volume", "team", "parent", "link", "firewall", "rule",
+        "user",
+        "member",
+        "tag",
+        "label",
+        "instance",
+        "dependency",
+        "assignee",
+        "role",
+        "permission",
+        "policy",
+        "project",
+        "group",
+        "task",
+        "volume",
+        "team",
+        "parent",
+        "link",
+        "firewall",
+        "rule",
     ];
     const POURED: &[&str] = &["row", "record", "document", "observation", "point", "event_log", "vector"];
     if clues.parameters.operands {
@@ -326,7 +443,8 @@ fn produce(verb: &Verb, head: Option<&Entry>, clues: &Clues) -> Action {
     let link = ["url", "link", "deeplink"].iter().any(|word| clues.named(word));
     let head = head.or_else(|| clues.lead.head_and_owner().0);
     let noun = head.map(|head| head.noun.as_str());
-    let passing = head.is_some_and(|head| matches!(head.domain, OutputDomain::Data | OutputDomain::Secret | OutputDomain::Diff))
+    let passing = head
+        .is_some_and(|head| matches!(head.domain, OutputDomain::Data | OutputDomain::Secret | OutputDomain::Diff))
         || matches!(noun, Some("chart" | "code" | "content" | "link" | "query" | "prompt" | "summary" | "style"));
     match verb.word {
         "save" => Action::Create,
@@ -359,7 +477,8 @@ fn is_query(phrase: &Phrase, clues: &Clues) -> bool {
 fn program(clues: &Clues) -> Action {
     const CANNOT_WRITE: &[&str] =
         &["promql", "logql", "traceql", "loki", "prometheus", "tempo", "insights", "insight", "kql", "elasticsearch"];
-    let writes = clues.says(&["insert", "update", "delete", "ddl", "dml", "write", "mutation", "any sql", "transaction"]);
+    let writes =
+        clues.says(&["insert", "update", "delete", "ddl", "dml", "write", "mutation", "any sql", "transaction"]);
     let declared = clues.says(READS_ONLY) && !clues.says(&["unless", "insert", "write operations"]);
     if CANNOT_WRITE.iter().any(|language| clues.named(language)) {
         Action::Search

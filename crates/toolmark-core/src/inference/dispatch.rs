@@ -10,8 +10,20 @@ use crate::behavior::{Behavior, ByArgument, Mutability};
 use crate::json::Json;
 
 /// Parameters that select what a tool does.
-const SELECTORS: &[&str] =
-    &["method", "action", "operation", "op", "command", "subcommand", "sub_command", "subCommand", "verb", "mode", "actionType", "action_type"];
+const SELECTORS: &[&str] = &[
+    "method",
+    "action",
+    "operation",
+    "op",
+    "command",
+    "subcommand",
+    "sub_command",
+    "subCommand",
+    "verb",
+    "mode",
+    "actionType",
+    "action_type",
+];
 
 /// Adds what each value of a selecting argument does, and makes the worst of them the tool's own behavior.
 pub(crate) fn by_argument(inferred: Inference, clues: &Clues, schema: &Json<'_>) -> Inference {
@@ -42,7 +54,8 @@ const HTTP: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTION
 /// A tool whose name says what it does is not selected by an argument: `create_request` with a `method` makes a request.
 fn dispatches(clues: &Clues, values: &[String]) -> bool {
     let Some(verb) = clues.name.verb.filter(|verb| verb.usage == Usage::Verb) else { return true };
-    let open = matches!(verb.sense, Sense::Manage | Sense::Light | Sense::Run | Sense::Read | Sense::Compute) || verb.word == "write";
+    let open = matches!(verb.sense, Sense::Manage | Sense::Light | Sense::Run | Sense::Read | Sense::Compute)
+        || verb.word == "write";
     open || values.iter().any(|value| Phrase::of_name(value).verb.is_some_and(|own| own.word == verb.word))
 }
 
@@ -99,12 +112,14 @@ fn selector(schema: &Json<'_>) -> Option<(String, Vec<String>)> {
 
 /// The values of an `enum`, or of alternatives that are constants.
 fn values(property: &Json<'_>) -> Option<Vec<String>> {
-    let texts = |items: &[Json<'_>]| -> Vec<String> { items.iter().filter_map(Json::as_str).map(ToOwned::to_owned).collect() };
+    let texts =
+        |items: &[Json<'_>]| -> Vec<String> { items.iter().filter_map(Json::as_str).map(ToOwned::to_owned).collect() };
     if let Some(items) = property.get("enum").and_then(Json::items) {
         return Some(texts(items));
     }
     let alternatives = property.get("anyOf").or_else(|| property.get("oneOf"))?.items()?;
-    let constants = alternatives.iter().filter_map(|one| one.get("const").and_then(Json::as_str).map(ToOwned::to_owned));
+    let constants =
+        alternatives.iter().filter_map(|one| one.get("const").and_then(Json::as_str).map(ToOwned::to_owned));
     let enums = alternatives.iter().filter_map(|one| one.get("enum").and_then(Json::items)).flat_map(texts);
     Some(constants.chain(enums).collect())
 }

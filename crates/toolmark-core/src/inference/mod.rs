@@ -109,8 +109,7 @@ impl Inference {
     /// The whole behavior, when no field of the paper is missing.
     #[must_use]
     pub fn behavior(&self) -> Option<Behavior> {
-        let (mutability, action, domain) =
-            (self.mutability.value?, self.action.value?, self.output_domain.value?);
+        let (mutability, action, domain) = (self.mutability.value?, self.action.value?, self.output_domain.value?);
         let mut behavior = Behavior::new(mutability, action, domain).ok()?;
         if let Some(content) = self.content_type.value {
             behavior = behavior.with_content_type(content);

@@ -22,12 +22,15 @@ pub(crate) struct Phrase {
 
 /// Verbs of two words, and the verb that means the same.
 const PHRASAL: &[(&str, &str)] = &[
+    ("check in", "checkin"),
     ("check out", "checkout"),
     ("bring up", "start"),
     ("clean up", "cleanup"),
     ("compose down", "teardown"),
     ("compose up", "start"),
     ("find and replace", "replace"),
+    ("git fetch", "pull"),
+    ("hang up", "stop"),
     ("log in", "login"),
     ("log out", "logout"),
     ("look up", "lookup"),
@@ -100,7 +103,8 @@ impl Phrase {
     /// Parses a name.
     pub(crate) fn of_name(name: &str) -> Self {
         let words = Words::of_name(name).without_last("tool");
-        let chosen = phrasal(&words).or_else(|| verb_of_name(&words)).or_else(|| nominal(&words)).or_else(|| switch(&words));
+        let chosen =
+            phrasal(&words).or_else(|| verb_of_name(&words)).or_else(|| nominal(&words)).or_else(|| switch(&words));
         Self::around(words, chosen)
     }
 
@@ -252,7 +256,9 @@ fn verb_of_name(words: &Words) -> Option<(usize, usize, &'static Verb)> {
         let light = if verb.sense == Sense::Light { 20 } else { 0 };
         let score = (place + usage as u32).saturating_sub(light);
         // `watch_list` watches a list.
-        let listed = verb.word == "list" && at == last && lexicon::verb(words.at(0)).is_some_and(|first| at > 0 && first.usage == Usage::Loose);
+        let listed = verb.word == "list"
+            && at == last
+            && lexicon::verb(words.at(0)).is_some_and(|first| at > 0 && first.usage == Usage::Loose);
         if listed {
             continue;
         }
@@ -268,7 +274,8 @@ fn verb_of_name(words: &Words) -> Option<(usize, usize, &'static Verb)> {
 /// The first verb of a sentence that is not part of a phrase like "this tool allows you to".
 fn verb_of_sentence(words: &Words) -> Option<(usize, usize, &'static Verb)> {
     const SKIPPED: &[&str] = &[
-        "allow", "allows", "cat", "has", "head", "is", "ls", "perform", "performs", "provide", "provides", "use", "used", "using",
+        "allow", "allows", "cat", "has", "head", "is", "ls", "perform", "performs", "provide", "provides", "use",
+        "used", "using",
     ];
     let mut fallback = None;
     for at in 0..words.len().min(16) {
@@ -282,8 +289,15 @@ fn verb_of_sentence(words: &Words) -> Option<(usize, usize, &'static Verb)> {
         let previous = words.at(at.saturating_sub(1));
         let inflected = verb.word != word;
         let gerund = inflected && word.ends_with("ing");
-        let governed = matches!(previous, "for" | "by" | "of" | "and" | "or" | "tool" | "that" | "which" | "it" | "operation" | "server" | "api");
-        if inflected && !opens && !governed && (gerund || lexicon::noun(previous).is_some() || PREPOSITIONS.contains(&previous)) {
+        let governed = matches!(
+            previous,
+            "for" | "by" | "of" | "and" | "or" | "tool" | "that" | "which" | "it" | "operation" | "server" | "api"
+        );
+        if inflected
+            && !opens
+            && !governed
+            && (gerund || lexicon::noun(previous).is_some() || PREPOSITIONS.contains(&previous))
+        {
             continue;
         }
         let begins = at == 0 || matches!(words.at(at - 1), "to" | "tool" | "and" | "that" | "for" | "you" | "api");

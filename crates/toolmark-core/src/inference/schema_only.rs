@@ -43,7 +43,9 @@ fn act(clues: &Clues) -> Act {
             known(Action::Search, Mutability::Pure, 60, "a query for pages of results, and nothing to write")
         }
         // A query alone may be SQL.
-        _ if parameters.search => Act { mutability: None, ..known(Action::Search, Mutability::Pure, 40, "a query of some language") },
+        _ if parameters.search => {
+            Act { mutability: None, ..known(Action::Search, Mutability::Pure, 40, "a query of some language") }
+        }
         _ if parameters.paging => known(Action::Read, Mutability::Pure, 60, "pages of results, and nothing to write"),
         _ => Act {
             action: Some(Action::Read),

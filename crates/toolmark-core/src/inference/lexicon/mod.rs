@@ -23,7 +23,8 @@ pub(crate) fn inflected_verb(word: &str) -> Option<&'static Verb> {
 
 /// The noun that is spelled so, in singular or plural.
 pub(crate) fn noun(words: &str) -> Option<&'static Entry> {
-    exact_noun(words).or_else(|| singular(words).and_then(|one| exact_noun(&one)))
+    let unchanged = || words.strip_suffix('s').filter(|stem| !stem.ends_with('s')).and_then(exact_noun);
+    exact_noun(words).or_else(unchanged).or_else(|| singular(words).and_then(|one| exact_noun(&one)))
 }
 
 fn exact_noun(words: &str) -> Option<&'static Entry> {
