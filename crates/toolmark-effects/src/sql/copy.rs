@@ -35,7 +35,9 @@ pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String
         "vacuum" => Effect::mutating(Action::Update, "rewrites the database").on(object(tokens.after(1))),
         "load" if tokens.is_one_of(1, &["DATA", "XML"]) => load(tokens),
         "load" if tokens.is(1, "INDEX") => Effect::mutating(Action::Update, "loads indexes into the cache"),
-        "load" => Effect::mutating(Action::Execute, "loads code").on(object(tokens.after(1))).unbounded().with(Danger::Code),
+        "load" => {
+            Effect::mutating(Action::Execute, "loads code").on(object(tokens.after(1))).unbounded().with(Danger::Code)
+        }
         "backup" => leaving(tokens, "backs up"),
         "restore" => entering(tokens, "restores").unbounded(),
         "bulk" | "put" | "get" => entering(tokens, "moves files"),
@@ -53,15 +55,17 @@ fn copy(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
         query::read(reader, source.inside(0)).or_else(|_| query::change(reader, source.inside(0)))?
     } else {
         let table = object(source.after(usize::from(source.is(0, "BINARY"))));
-        let vault = Glance::at(reader, Tokens { all: tokens.all, ..source }).vault || table.as_deref().is_some_and(super::secrets::is_secret_table);
+        let vault = Glance::at(reader, Tokens { all: tokens.all, ..source }).vault
+            || table.as_deref().is_some_and(super::secrets::is_secret_table);
         let effect = Effect::pure(Action::Read, "copies").on(table);
         if vault && out { effect.with(Danger::Secret) } else { effect }
     };
     let place = tokens.after(at + 1);
     let moved = match (place.kind(0), out) {
-        _ if place.is(0, "PROGRAM") => {
-            Effect::mutating(Action::Execute, "runs a program on the server").on(text(place, 1)).unbounded().with(Danger::Code)
-        }
+        _ if place.is(0, "PROGRAM") => Effect::mutating(Action::Execute, "runs a program on the server")
+            .on(text(place, 1))
+            .unbounded()
+            .with(Danger::Code),
         _ if place.is(0, "STDOUT") => return Ok(effect),
         _ if place.is(0, "STDIN") => Effect::mutating(Action::Create, "adds rows from the client"),
         _ if place.is(0, "DATABASE") => Effect::mutating(Action::Create, "copies a database"),
@@ -69,12 +73,15 @@ fn copy(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
         (Some(Kind::Text), false) => {
             let file = place.literal(0).unwrap_or_default();
             let load = Effect::mutating(Action::Create, "adds rows from a file").on([visible(&file, 120)]);
-            let danger = if reader.dialect == Dialect::Duckdb { Place::of(&file).read_danger() } else { Some(Danger::Escape) };
+            let danger =
+                if reader.dialect == Dialect::Duckdb { Place::of(&file).read_danger() } else { Some(Danger::Escape) };
             danger.into_iter().fold(load, Effect::with)
         }
         // ClickHouse and DuckDB also copy to functions and partitions; where that leads is not known.
         (_, true) => Effect::mutating(Action::Send, "copies to a place that cannot be read").with(Danger::Outward),
-        (_, false) => Effect::mutating(Action::Create, "adds rows from a place that cannot be read").with(Danger::Escape),
+        (_, false) => {
+            Effect::mutating(Action::Create, "adds rows from a place that cannot be read").with(Danger::Escape)
+        }
     };
     join(&mut effect, moved);
     Ok(effect)

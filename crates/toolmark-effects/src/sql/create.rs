@@ -71,8 +71,24 @@ const KINDS: &[(&str, Option<Danger>)] = &[
 ];
 
 /// Engines of ClickHouse that keep their data somewhere else.
-const ENGINES: &[&str] =
-    &["URL", "S3", "S3Queue", "File", "MySQL", "PostgreSQL", "MongoDB", "HDFS", "JDBC", "ODBC", "Kafka", "RabbitMQ", "NATS", "Redis", "Executable", "ExecutablePool"];
+const ENGINES: &[&str] = &[
+    "URL",
+    "S3",
+    "S3Queue",
+    "File",
+    "MySQL",
+    "PostgreSQL",
+    "MongoDB",
+    "HDFS",
+    "JDBC",
+    "ODBC",
+    "Kafka",
+    "RabbitMQ",
+    "NATS",
+    "Redis",
+    "Executable",
+    "ExecutablePool",
+];
 
 /// Reads one of these statements.
 pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
@@ -82,7 +98,10 @@ pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String
     let what = kind.to_ascii_lowercase();
     let effect = match tokens.word(0).to_ascii_lowercase().as_str() {
         "drop" => Effect::mutating(Action::Delete, format!("drops the {what}{shown}")).unbounded().on(target),
-        "alter" => alteration(tokens.after(at + 1), Effect::mutating(Action::Update, format!("alters the {what}{shown}")).on(target)),
+        "alter" => alteration(
+            tokens.after(at + 1),
+            Effect::mutating(Action::Update, format!("alters the {what}{shown}")).on(target),
+        ),
         _ => creation(reader, tokens, at, kind, &format!("the {what}{shown}"))?.on(target),
     };
     let right = ["USER", "ROLE", "LOGIN", "POLICY", "OWNED"].contains(&kind);
@@ -99,7 +118,17 @@ fn kind(tokens: Tokens<'_>) -> Option<(usize, &'static str, Option<Danger>)> {
         let (kind, danger) = KINDS.iter().find(|(kind, _)| tokens.is(at, kind))?;
         let foreign = tokens.is_one_of(at - 1, &["FOREIGN", "EXTERNAL"]) && *kind == "TABLE";
         let mapping = *kind == "USER" && tokens.is(at + 1, "MAPPING");
-        Some((at, *kind, if foreign { Some(Danger::Escape) } else if mapping { Some(Danger::Privilege) } else { *danger }))
+        Some((
+            at,
+            *kind,
+            if foreign {
+                Some(Danger::Escape)
+            } else if mapping {
+                Some(Danger::Privilege)
+            } else {
+                *danger
+            },
+        ))
     })
 }
 
@@ -142,11 +171,18 @@ fn creation(reader: &Reader, tokens: Tokens<'_>, at: usize, kind: &str, what: &s
 /// The query that a table or view is made from.
 fn source(rest: Tokens<'_>) -> Option<Tokens<'_>> {
     let at = (0..rest.len()).find(|&at| {
-        let led = rest.is(at.wrapping_sub(1), "AS") || rest.kind(at.wrapping_sub(1)) == Some(Kind::Close) || rest.symbol(at, "(");
-        led && query::begins(rest.after(at)) && !rest.is(at, "WITH") || (rest.is(at, "WITH") && rest.is(at.wrapping_sub(1), "AS"))
+        let led = rest.is(at.wrapping_sub(1), "AS")
+            || rest.kind(at.wrapping_sub(1)) == Some(Kind::Close)
+            || rest.symbol(at, "(");
+        led && query::begins(rest.after(at)) && !rest.is(at, "WITH")
+            || (rest.is(at, "WITH") && rest.is(at.wrapping_sub(1), "AS"))
     })?;
     let end = if rest.symbol(at, "(") { (rest.closing(at) + 1).min(rest.len()) } else { rest.len() };
-    let end = rest.after(at).find(&["WITH"]).filter(|&with| rest.is_one_of(at + with + 1, &["NO", "DATA", "CHECK"])).map_or(end, |with| at + with);
+    let end = rest
+        .after(at)
+        .find(&["WITH"])
+        .filter(|&with| rest.is_one_of(at + with + 1, &["NO", "DATA", "CHECK"]))
+        .map_or(end, |with| at + with);
     Some(rest.before(end).after(at))
 }
 
@@ -167,17 +203,33 @@ fn hides_another(rest: Tokens<'_>) -> bool {
 
 fn alteration(rest: Tokens<'_>, effect: Effect) -> Effect {
     let says = |words: &[&str]| rest.find(words);
-    let kept = &["CONSTRAINT", "DEFAULT", "NOT", "IDENTITY", "EXPRESSION", "INDEX", "KEY", "PRIMARY", "FOREIGN", "CHECK", "PROJECTION"];
+    let kept = &[
+        "CONSTRAINT",
+        "DEFAULT",
+        "NOT",
+        "IDENTITY",
+        "EXPRESSION",
+        "INDEX",
+        "KEY",
+        "PRIMARY",
+        "FOREIGN",
+        "CHECK",
+        "PROJECTION",
+    ];
     let mut effect = effect;
     let drops = (0..rest.len()).any(|at| rest.is(at, "DROP") && !rest.is_one_of(at + 1, kept));
-    let whole = says(&["DELETE", "UPDATE"]).is_some_and(|at| rest.after(at).find(&["WHERE"]).is_none_or(|at_where| tautology(rest.after(at + at_where + 1))));
+    let whole = says(&["DELETE", "UPDATE"]).is_some_and(|at| {
+        rest.after(at).find(&["WHERE"]).is_none_or(|at_where| tautology(rest.after(at + at_where + 1)))
+    });
     if drops || whole || says(&["TRUNCATE", "DISCARD", "CLEAR"]).is_some() {
         effect = effect.unbounded();
     }
     if says(&["DELETE"]).is_some_and(|at| rest.after(at).find(&["WHERE"]).is_some()) {
         effect.action = Action::Delete;
     }
-    if says(&["OWNER", "SECURITY", "SUPERUSER"]).is_some() || (says(&["DISABLE"]).is_some() && says(&["TRIGGER", "ROW", "RULE"]).is_some()) {
+    if says(&["OWNER", "SECURITY", "SUPERUSER"]).is_some()
+        || (says(&["DISABLE"]).is_some() && says(&["TRIGGER", "ROW", "RULE"]).is_some())
+    {
         effect = effect.with(Danger::Privilege);
     }
     effect

@@ -56,7 +56,10 @@ fn add(base: &mut Effect, other: Effect) {
         }
     }
     name(base, other.targets);
-    if !other.summary.is_empty() && base.summary.len() + other.summary.len() < SUMMARY && !base.summary.contains(&other.summary) {
+    if !other.summary.is_empty()
+        && base.summary.len() + other.summary.len() < SUMMARY
+        && !base.summary.contains(&other.summary)
+    {
         if !base.summary.is_empty() {
             base.summary.push_str("; ");
         }

@@ -12,8 +12,21 @@ use super::tokens::Tokens;
 
 /// Procedures of SQL Server that only report.
 const REPORTS: &[&str] = &[
-    "sp_columns", "sp_databases", "sp_describe_first_result_set", "sp_fkeys", "sp_help", "sp_helpconstraint", "sp_helpdb",
-    "sp_helpindex", "sp_helptext", "sp_pkeys", "sp_spaceused", "sp_statistics", "sp_stored_procedures", "sp_tables", "sp_who",
+    "sp_columns",
+    "sp_databases",
+    "sp_describe_first_result_set",
+    "sp_fkeys",
+    "sp_help",
+    "sp_helpconstraint",
+    "sp_helpdb",
+    "sp_helpindex",
+    "sp_helptext",
+    "sp_pkeys",
+    "sp_spaceused",
+    "sp_statistics",
+    "sp_stored_procedures",
+    "sp_tables",
+    "sp_who",
     "sp_who2",
 ];
 
@@ -41,7 +54,10 @@ fn routine(reader: &Reader, tokens: Tokens<'_>) -> Effect {
         return Effect::pure(Action::Read, format!("reports with {last}")).on(name);
     }
     let shown = name.as_deref().unwrap_or("something");
-    Effect::mutating(Action::Execute, format!("runs `{shown}`, whose effect is not known")).on(name.clone()).unbounded().with(Danger::Code)
+    Effect::mutating(Action::Execute, format!("runs `{shown}`, whose effect is not known"))
+        .on(name.clone())
+        .unbounded()
+        .with(Danger::Code)
 }
 
 /// `DO $$ … $$` of PostgreSQL, or `DO expression` of MySQL.

@@ -13,8 +13,28 @@ use super::verbs::object;
 
 /// Words that may stand between `EXPLAIN` and the statement.
 const OPTIONS: &[&str] = &[
-    "VERBOSE", "EXTENDED", "PARTITIONS", "QUERY", "PLAN", "AST", "SYNTAX", "TREE", "PIPELINE", "ESTIMATE", "LOGICAL", "PHYSICAL",
-    "FORMATTED", "COST", "CODEGEN", "DISTSQL", "IO", "VALIDATE", "TYPE", "FOR", "OPT", "CURRENT",
+    "VERBOSE",
+    "EXTENDED",
+    "PARTITIONS",
+    "QUERY",
+    "PLAN",
+    "AST",
+    "SYNTAX",
+    "TREE",
+    "PIPELINE",
+    "ESTIMATE",
+    "LOGICAL",
+    "PHYSICAL",
+    "FORMATTED",
+    "COST",
+    "CODEGEN",
+    "DISTSQL",
+    "IO",
+    "VALIDATE",
+    "TYPE",
+    "FOR",
+    "OPT",
+    "CURRENT",
 ];
 
 /// Reads `EXPLAIN …` and `DESCRIBE …`.

@@ -64,7 +64,8 @@ pub(super) enum Where {
 pub(super) fn find(name: &str, position: Where) -> Option<Does> {
     let last = name.rsplit('.').next().unwrap_or(name);
     [name, last].into_iter().find_map(|name| {
-        let (_, at, does) = TABLE.binary_search_by(|(known, ..)| (*known).cmp(name)).ok().and_then(|at| TABLE.get(at))?;
+        let (_, at, does) =
+            TABLE.binary_search_by(|(known, ..)| (*known).cmp(name)).ok().and_then(|at| TABLE.get(at))?;
         (*at == Anywhere || position == Relation).then_some(*does)
     })
 }
@@ -72,11 +73,37 @@ pub(super) fn find(name: &str, position: Where) -> Option<Does> {
 /// True when a function of somebody's own is named after something that changes things, such as `delete_user`.
 pub(super) fn is_named_after_a_change(name: &str) -> bool {
     const VERBS: &[&str] = &[
-        "archive", "cancel", "clear", "create", "deactivate", "delete", "disable", "drop", "enable", "exec", "execute", "grant",
-        "insert", "kill", "perform", "purge", "rebuild", "refresh", "remove", "reset", "restore", "revoke", "send", "terminate",
-        "truncate", "update", "upsert", "wipe",
+        "archive",
+        "cancel",
+        "clear",
+        "create",
+        "deactivate",
+        "delete",
+        "disable",
+        "drop",
+        "enable",
+        "exec",
+        "execute",
+        "grant",
+        "insert",
+        "kill",
+        "perform",
+        "purge",
+        "rebuild",
+        "refresh",
+        "remove",
+        "reset",
+        "restore",
+        "revoke",
+        "send",
+        "terminate",
+        "truncate",
+        "update",
+        "upsert",
+        "wipe",
     ];
     let last = name.rsplit('.').next().unwrap_or(name);
-    let known = matches!(last, "create_sort_key" | "remove_diacritics" | "remove_nulls" | "create_date" | "create_time");
+    let known =
+        matches!(last, "create_sort_key" | "remove_diacritics" | "remove_nulls" | "create_date" | "create_time");
     !known && last.split_once('_').is_some_and(|(verb, rest)| !rest.is_empty() && VERBS.contains(&verb))
 }

@@ -4,10 +4,13 @@
 //! Invariant: a query in which no such word stands, in any position, writes nothing except through its functions. So a
 //! query with an empty glance is a plain read without being parsed, in every dialect, however exotic its syntax.
 
+mod words;
+
 use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 use toolmark_core::text::visible;
 
+use self::words::{CLAUSES, defined_before, defines, file_name, is_locking, is_writing, lower, opens, takes_a_number};
 use super::effect::join;
 use super::functions::{self, Where};
 use super::judge;
@@ -65,21 +68,6 @@ enum Next {
     Target,
 }
 
-/// Words that change something where they are keywords. Sorted.
-const WRITING: &[&str] = &[
-    "alter", "analyse", "attach", "backup", "bulk", "call", "checkpoint", "copy", "create", "dbcc", "deallocate", "delete",
-    "deny", "detach", "drop", "exec", "execute", "export", "grant", "import", "insert", "install", "into", "kill", "lock",
-    "merge", "nextval", "optimize", "overwrite", "perform", "pragma", "prepare", "reconfigure", "refresh", "reindex", "rename",
-    "replace", "restore", "revoke", "share", "shutdown", "truncate", "unload", "update", "upsert", "vacuum", "waitfor",
-    "writetext",
-];
-
-/// Words that begin the next clause after `FROM`.
-const CLAUSES: &[&str] = &[
-    "except", "fetch", "for", "format", "group", "having", "intersect", "limit", "offset", "order", "prewhere", "qualify",
-    "returning", "sample", "settings", "union", "where", "window",
-];
-
 impl Glance {
     /// Looks at one statement.
     pub(super) fn at(reader: &Reader, tokens: Tokens<'_>) -> Self {
@@ -136,6 +124,9 @@ impl Glance {
             self.locks = true;
             return at + 1;
         }
+        if takes_a_number(word, tokens, at) {
+            self.add(Effect::mutating(Action::Update, "takes the next number of a sequence"));
+        }
         if !word.is_empty() && self.keyword(word, tokens, at, level) {
             self.writes |= is_writing(word, tokens, at);
             return at + 1;
@@ -166,6 +157,9 @@ impl Glance {
             && let Some(danger) = Place::of(&place).read_danger()
         {
             self.add(Effect::pure(Action::Read, format!("reads `{}`", visible(&place, 120))).with(danger));
+        }
+        if let Some(effect) = name.strip_prefix("pragma_").and_then(super::pragma::called) {
+            self.add(effect);
         }
         // ClickHouse never stops counting there.
         self.size |= name.to_ascii_lowercase().starts_with("system.numbers");
@@ -213,7 +207,8 @@ impl Glance {
     /// Notes what a keyword says about the names that follow. False when the word is no such keyword here.
     fn keyword(&mut self, word: &str, tokens: Tokens<'_>, at: usize, level: &mut Level) -> bool {
         match word {
-            "select" | "delete" | "summarize" | "pivot" | "unpivot" => *level = Level { query: true, ..Level::default() },
+            "table" | "summarize" | "pivot" | "unpivot" if at == 0 => level.next = Next::Source,
+            "select" | "delete" => *level = Level { query: true, ..Level::default() },
             "from" => {
                 let distinct =
                     tokens.is(at.wrapping_sub(1), "DISTINCT") && tokens.is_one_of(at.wrapping_sub(2), &["IS", "NOT"]);
@@ -223,8 +218,9 @@ impl Glance {
                 }
             }
             "join" | "describe" => level.next = Next::Source,
+            "into" if tokens.is_one_of(at + 1, &["OUTFILE", "DUMPFILE"]) => {}
             "into" => level.next = Next::Target,
-            "update" if tokens.is_one_of(at.wrapping_sub(1), &["FOR", "ON", "KEY", "DO"]) => {}
+            "update" if tokens.is_one_of(at.wrapping_sub(1), &["FOR", "ON", "KEY", "DO", "THEN"]) => {}
             "update" => *level = Level { query: true, from: false, next: Next::Target },
             "using" if level.from && !tokens.symbol(at + 1, "(") => level.next = Next::Source,
             "using" => level.next = Next::Column,
@@ -233,8 +229,9 @@ impl Glance {
             "values" | "unnest" => level.next = Next::Column,
             "with" => self.with = true,
             "as" if self.with && self.defined.len() < RELATIONS => {
-                let name = at.checked_sub(1).filter(|_| tokens.symbol(at + 1, "(") || tokens.is_one_of(at + 1, &["MATERIALIZED", "NOT"]));
-                self.defined.extend(name.map(|name| tokens.unquoted(name).to_ascii_lowercase()));
+                if tokens.symbol(at + 1, "(") || tokens.is_one_of(at + 1, &["MATERIALIZED", "NOT"]) {
+                    self.defined.push(tokens.unquoted(defined_before(tokens, at)).to_ascii_lowercase());
+                }
             }
             "cross" | "recursive" => self.size = true,
             // SQLite and SQL Server recurse without saying so.
@@ -258,76 +255,4 @@ fn set(levels: &mut [Level], level: Level) {
     if let Some(last) = levels.last_mut() {
         *last = level;
     }
-}
-
-fn opens(tokens: Tokens<'_>, at: usize) -> bool {
-    tokens.symbol(at.wrapping_sub(1), "(") && !matches!(tokens.kind(at.wrapping_sub(2)), Some(Kind::Word | Kind::Quoted))
-}
-
-/// True at the last word of `FOR UPDATE`, `FOR NO KEY UPDATE`, `FOR KEY SHARE`, `LOCK IN SHARE MODE` and their like.
-fn is_locking(word: &str, tokens: Tokens<'_>, at: usize) -> bool {
-    let before = at.wrapping_sub(1);
-    match word {
-        "update" | "share" => {
-            tokens.is(before, "FOR") || (tokens.is(before, "KEY") && tokens.is_one_of(at.wrapping_sub(2), &["NO", "FOR"]))
-                || (tokens.is(before, "IN") && tokens.is(at.wrapping_sub(2), "LOCK"))
-        }
-        "lock" => tokens.is(at + 1, "IN") && tokens.is(at + 2, "SHARE"),
-        _ => false,
-    }
-}
-
-/// True when the parentheses after a name define something: `INSERT INTO sleep (a)`, `WITH file (a) AS (…)`.
-fn defines(tokens: Tokens<'_>, first: usize, last: usize) -> bool {
-    let before = first.wrapping_sub(1);
-    if tokens.is_one_of(before, &["INTO", "WITH", "RECURSIVE", "INDEX", "VIEW", "REFERENCES", "EXISTS"]) {
-        return true;
-    }
-    if tokens.is(before, "TABLE") {
-        return tokens.is_one_of(0, &["CREATE", "ALTER", "INSERT", "REPLACE"]);
-    }
-    let close = tokens.closing(last + 1);
-    tokens.is(close + 1, "AS") && tokens.symbol(close + 2, "(")
-}
-
-/// True when the word would change something as a keyword: not called like a function, not part of a dotted name, not an alias.
-fn is_writing(word: &str, tokens: Tokens<'_>, at: usize) -> bool {
-    if word.is_empty() || WRITING.binary_search(&word).is_err() {
-        return false;
-    }
-    let dotted = tokens.kind(at.wrapping_sub(1)) == Some(Kind::Dot);
-    // MySQL keeps a value in a variable of the session; everything else after `INTO` is written to.
-    if word == "into" && tokens.kind(at + 1) == Some(Kind::Variable) && tokens.raw(at + 1).starts_with('@') {
-        return false;
-    }
-    if word == "nextval" {
-        return dotted && !tokens.symbol(at + 1, "(");
-    }
-    at > 0
-        && !dotted
-        && !tokens.symbol(at + 1, "(")
-        && tokens.kind(at + 1) != Some(Kind::Dot)
-        && !tokens.is(at - 1, "AS")
-}
-
-/// The string that stands in place of a table, as DuckDB allows.
-fn file_name<'a>(reader: &Reader, tokens: Tokens<'a>, at: usize, end: usize) -> Option<std::borrow::Cow<'a, str>> {
-    if end != at + 1 {
-        return None;
-    }
-    match tokens.kind(at)? {
-        Kind::Text => tokens.literal(at),
-        Kind::Quoted if reader.scans_files() => {
-            let name = tokens.unquoted(at);
-            (name.contains(['/', '\\']) || name.contains("://")).then_some(name.into())
-        }
-        _ => None,
-    }
-}
-
-fn lower<'b>(word: &str, buffer: &'b mut [u8; 32]) -> &'b str {
-    let Some(target) = buffer.get_mut(..word.len()) else { return "" };
-    target.copy_from_slice(word.as_bytes());
-    target.make_ascii_lowercase();
-    std::str::from_utf8(target).unwrap_or_default()
 }

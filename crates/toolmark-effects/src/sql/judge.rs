@@ -20,7 +20,8 @@ pub(super) fn judge(reader: &Reader, function: &str, does: Does, inside: Tokens<
     let text = |at: usize| arguments.get(at).and_then(|argument| argument.only_literal());
     let first = text(0).map(|literal| visible(&literal, 120));
     let read = |summary: &str| Effect::pure(Action::Read, format!("{function} {summary}")).on(first.clone());
-    let write = |action: Action, summary: &str| Effect::mutating(action, format!("{function} {summary}")).on(first.clone());
+    let write =
+        |action: Action, summary: &str| Effect::mutating(action, format!("{function} {summary}")).on(first.clone());
     let effect = match does {
         Does::Waits => read("waits").with(Danger::Exhaustion),
         Does::Grows(at) if arguments.get(at).is_some_and(|argument| number(*argument) > MANY) => {
@@ -33,7 +34,7 @@ pub(super) fn judge(reader: &Reader, function: &str, does: Does, inside: Tokens<
         Does::ListsFiles => read("looks at the server's files").with(Danger::Escape),
         Does::WritesFile => write(Action::Create, "writes a file of the server").with(Danger::Escape),
         Does::LoadsFile => write(Action::Create, "loads a file of the server").with(Danger::Escape),
-        Does::Scans => return scan(function, inside),
+        Does::Scans => scan(function, arguments.first().copied().unwrap_or(inside)),
         Does::Fetches => read("asks an address").with(Danger::Escape),
         Does::Connects => read("opens a connection elsewhere").with(Danger::Escape),
         Does::Runs(at) => return Some(run(reader, function, text(at).as_deref())),
@@ -68,21 +69,22 @@ pub(super) fn named_after_a_change(function: &str) -> Effect {
         .with(Danger::Code)
 }
 
-/// Every place among the strings of a scan, so that a list of files hides none.
-fn scan(function: &str, inside: Tokens<'_>) -> Option<Effect> {
+/// Every place in the first argument, which is a file or a list of files.
+fn scan(function: &str, files: Tokens<'_>) -> Effect {
     let mut effect = Effect::pure(Action::Read, format!("{function} reads files"));
-    let mut literal = false;
-    for at in 0..inside.len() {
-        let named = inside.symbol(at.wrapping_sub(1), "=") || inside.symbol(at.wrapping_sub(1), ">");
-        let Some(place) = inside.literal(at).filter(|_| !named) else { continue };
-        literal = true;
-        if let Some(danger) = Place::of(&place).read_danger() {
-            effect = effect.with(danger);
-        }
-        name(&mut effect, [visible(&place, 120)]);
+    for at in 0..files.len() {
+        let danger = match files.literal(at) {
+            Some(place) => {
+                name(&mut effect, [visible(&place, 120)]);
+                Place::of(&place).read_danger()
+            }
+            // A file name that is computed may be any.
+            None if matches!(files.kind(at), Some(Kind::Open | Kind::Close | Kind::Comma)) => None,
+            None => Some(Danger::Escape),
+        };
+        effect = danger.into_iter().fold(effect, Effect::with);
     }
-    // A file name that is computed may be any.
-    Some(if literal { effect } else { effect.with(Danger::Escape) })
+    effect
 }
 
 /// SQL that is handed over as a string.

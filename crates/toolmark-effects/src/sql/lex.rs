@@ -126,7 +126,7 @@ impl Lexer<'_> {
 
     /// Skips a line comment, if `--` begins one here.
     fn dashes(&mut self) -> bool {
-        if !self.peek(2).is_none_or(|next| next <= b' ') {
+        if self.peek(2).is_some_and(|next| next > b' ') {
             self.out.doubts.add(Doubts::DASH);
             if self.lexis.spaced_dash {
                 return false;

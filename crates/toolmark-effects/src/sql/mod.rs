@@ -98,7 +98,10 @@ fn best(reader: &Reader, text: &str) -> Script {
         return worst;
     }
     if text.len() > LONGEST_DOUBTFUL {
-        return Script { effects: Vec::new(), unread: Some("databases disagree on what it says, and it is long".into()) };
+        return Script {
+            effects: Vec::new(),
+            unread: Some("databases disagree on what it says, and it is long".into()),
+        };
     }
     let mut seen: Vec<_> = first.into_iter().map(|lexed| lexed.tokens).collect();
     for &(lexis, dialect) in others {

@@ -20,7 +20,12 @@ impl Place {
     pub(crate) fn of(text: &str) -> Self {
         let text = text.trim();
         let lower = text.to_ascii_lowercase();
-        if lower.is_empty() || lower == ":memory:" || lower == "stdin" || lower == "stdout" || lower.starts_with(":memory:") {
+        if lower.is_empty()
+            || lower == ":memory:"
+            || lower == "stdin"
+            || lower == "stdout"
+            || lower.starts_with(":memory:")
+        {
             return Self::Nowhere;
         }
         if let Some((scheme, rest)) = lower.split_once(":") {

@@ -14,7 +14,8 @@ use super::tree;
 /// Reads a statement that begins like a query. It may still write: in a `WITH`, with `INTO`, through a function.
 pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
     let glance = Glance::at(reader, tokens);
-    let summary = if glance.relations.is_empty() { "reads".into() } else { format!("reads {}", listed(&glance.relations)) };
+    let summary =
+        if glance.relations.is_empty() { "reads".into() } else { format!("reads {}", listed(&glance.relations)) };
     let mut effect = Effect::pure(Action::Read, summary);
     name(&mut effect, glance.relations.iter().cloned());
     if let Some(file) = into_file(tokens) {
@@ -71,11 +72,16 @@ fn finish(mut effect: Effect, glance: Glance) -> Effect {
 fn by_words(tokens: Tokens<'_>) -> Option<Effect> {
     let verb = tokens.word(0).to_ascii_lowercase();
     let effect = match verb.as_str() {
-        "insert" if tokens.find(&["OVERWRITE"]).is_some() => Effect::mutating(Action::Overwrite, "overwrites").unbounded(),
+        "insert" if tokens.find(&["OVERWRITE"]).is_some() => {
+            Effect::mutating(Action::Overwrite, "overwrites").unbounded()
+        }
         "insert" | "replace" | "upsert" => {
             let rest = tokens.after(1);
             // Two statements without a semicolon between them are two statements in T-SQL.
-            if rest.find(&["DROP", "DELETE", "TRUNCATE", "EXEC", "EXECUTE", "ALTER", "GRANT", "SHUTDOWN", "CREATE"]).is_some() {
+            if rest
+                .find(&["DROP", "DELETE", "TRUNCATE", "EXEC", "EXECUTE", "ALTER", "GRANT", "SHUTDOWN", "CREATE"])
+                .is_some()
+            {
                 return None;
             }
             let replaces = verb != "insert" || rest.find(&["UPDATE", "REPLACE"]).is_some();
@@ -91,7 +97,8 @@ fn by_words(tokens: Tokens<'_>) -> Option<Effect> {
 
 /// `INTO OUTFILE 'name'` and `INTO DUMPFILE 'name'`, wherever they stand.
 fn into_file(tokens: Tokens<'_>) -> Option<Effect> {
-    let at = (0..tokens.len()).find(|&at| tokens.is(at, "INTO") && tokens.is_one_of(at + 1, &["OUTFILE", "DUMPFILE"]))?;
+    let at =
+        (0..tokens.len()).find(|&at| tokens.is(at, "INTO") && tokens.is_one_of(at + 1, &["OUTFILE", "DUMPFILE"]))?;
     let file = tokens.literal(at + 2).unwrap_or_default();
     let effect = Effect::mutating(Action::Create, "writes the result into a file").with(Danger::Escape);
     let remote = Place::of(&file) == Place::Remote;

@@ -2,30 +2,93 @@
 
 /// Where the name of a secret ends: what it is, without what was done to it.
 const PROCESSED: &[&str] = &[
-    "bcrypt", "cipher", "ciphertext", "digest", "enc", "encrypted", "hash", "hashed", "hashes", "md5", "plain", "plaintext",
-    "raw", "sha1", "sha256", "string", "text", "value",
+    "bcrypt",
+    "cipher",
+    "ciphertext",
+    "digest",
+    "enc",
+    "encrypted",
+    "hash",
+    "hashed",
+    "hashes",
+    "md5",
+    "plain",
+    "plaintext",
+    "raw",
+    "sha1",
+    "sha256",
+    "string",
+    "text",
+    "value",
 ];
 
 /// Nouns that are secrets by themselves.
 const SECRETS: &[&str] = &[
-    "apikey", "apikeys", "apisecret", "apitoken", "authtoken", "clientsecret", "credential", "credentials", "cvc", "cvv",
-    "passphrase", "passwd", "password", "passwords", "privatekey", "pwd", "pwhash", "rolpassword", "secret", "secretkey",
-    "secrets", "ssn",
+    "apikey",
+    "apikeys",
+    "apisecret",
+    "apitoken",
+    "authtoken",
+    "clientsecret",
+    "credential",
+    "credentials",
+    "cvc",
+    "cvv",
+    "passphrase",
+    "passwd",
+    "password",
+    "passwords",
+    "privatekey",
+    "pwd",
+    "pwhash",
+    "rolpassword",
+    "secret",
+    "secretkey",
+    "secrets",
+    "ssn",
 ];
 
 /// `… key` is a secret after these.
-const KEYS: &[&str] = &["access", "api", "app", "encryption", "master", "private", "secret", "service", "signing", "ssh"];
+const KEYS: &[&str] =
+    &["access", "api", "app", "encryption", "master", "private", "secret", "service", "signing", "ssh"];
 
 /// `… token` is a secret after these.
 const TOKENS: &[&str] = &[
-    "access", "api", "auth", "authentication", "bearer", "bot", "confirmation", "csrf", "device", "id", "jwt", "login", "oauth",
-    "personal", "refresh", "remember", "reset", "secret", "security", "session", "verification",
+    "access",
+    "api",
+    "auth",
+    "authentication",
+    "bearer",
+    "bot",
+    "confirmation",
+    "csrf",
+    "device",
+    "id",
+    "jwt",
+    "login",
+    "oauth",
+    "personal",
+    "refresh",
+    "remember",
+    "reset",
+    "secret",
+    "security",
+    "session",
+    "verification",
 ];
 
 /// Relations that hold nothing but credentials.
 const VAULTS: &[&str] = &[
-    "decrypted_secrets", "duckdb_secrets", "pg_authid", "pg_shadow", "pg_user_mapping", "pg_user_mappings", "sql_logins",
-    "syslogins", "user$", "which_secret",
+    "decrypted_secrets",
+    "duckdb_secrets",
+    "pg_authid",
+    "pg_shadow",
+    "pg_user_mapping",
+    "pg_user_mappings",
+    "sql_logins",
+    "syslogins",
+    "user$",
+    "which_secret",
 ];
 
 /// Columns that are secrets in a table whose name says so.
@@ -33,9 +96,33 @@ const CONTENTS: &[&str] = &["content", "data", "hash", "key", "payload", "secret
 
 /// Columns named `token` are credentials in tables about these.
 const TOKEN_TABLES: &[&str] = &[
-    "account", "accounts", "auth", "client", "clients", "device", "devices", "identities", "identity", "integration",
-    "integrations", "invitation", "invitations", "key", "keys", "login", "logins", "member", "members", "oauth", "session",
-    "sessions", "tokens", "user", "users", "webhook", "webhooks",
+    "account",
+    "accounts",
+    "auth",
+    "client",
+    "clients",
+    "device",
+    "devices",
+    "identities",
+    "identity",
+    "integration",
+    "integrations",
+    "invitation",
+    "invitations",
+    "key",
+    "keys",
+    "login",
+    "logins",
+    "member",
+    "members",
+    "oauth",
+    "session",
+    "sessions",
+    "tokens",
+    "user",
+    "users",
+    "webhook",
+    "webhooks",
 ];
 
 /// True when a column of this name holds a credential.
@@ -51,7 +138,9 @@ pub(super) fn is_secret_column(name: &str) -> bool {
         processed = true;
     }
     match rest {
-        [first, ..] if rest.len() > 1 && ["is", "has", "had", "no", "needs", "requires"].contains(&first.as_str()) => false,
+        [first, ..] if rest.len() > 1 && ["is", "has", "had", "no", "needs", "requires"].contains(&first.as_str()) => {
+            false
+        }
         [last] if processed && ["pass", "pw", "token"].contains(&last.as_str()) => true,
         [last] => SECRETS.contains(&last.as_str()) || (last == "authentication" && processed),
         [.., before, last] => match last.as_str() {
@@ -106,7 +195,20 @@ pub(super) fn is_suspicious(word: &str) -> bool {
     word.as_bytes().windows(3).any(|three| match three {
         [a, b, c] => matches!(
             &[lower(a), lower(b), lower(c)],
-            b"pas" | b"pwd" | b"pwh" | b"sec" | b"tok" | b"key" | b"cre" | b"ssn" | b"cvv" | b"cvc" | b"car" | b"pw_" | b"thi" | b"hen"
+            b"pas"
+                | b"pwd"
+                | b"pwh"
+                | b"sec"
+                | b"tok"
+                | b"key"
+                | b"cre"
+                | b"ssn"
+                | b"cvv"
+                | b"cvc"
+                | b"car"
+                | b"pw_"
+                | b"thi"
+                | b"hen"
         ),
         _ => false,
     })

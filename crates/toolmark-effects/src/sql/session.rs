@@ -12,14 +12,34 @@ use super::tokens::Tokens;
 
 /// Settings that guard the database: changing one of them gains rights.
 const GUARDS: &[&str] = &[
-    "allow_ddl", "allow_introspection_functions", "enable_external_access", "local_infile", "lo_compat_privileges",
-    "lock_configuration", "log_bin", "log_statement", "role", "row_security", "secure_file_priv", "session_authorization",
-    "session_preload_libraries", "session_replication_role", "sql_log_bin", "sql_log_off",
+    "allow_ddl",
+    "allow_introspection_functions",
+    "enable_external_access",
+    "local_infile",
+    "lo_compat_privileges",
+    "lock_configuration",
+    "log_bin",
+    "log_statement",
+    "role",
+    "row_security",
+    "secure_file_priv",
+    "session_authorization",
+    "session_preload_libraries",
+    "session_replication_role",
+    "sql_log_bin",
+    "sql_log_off",
 ];
 
 /// Settings that make a session read-only; only switching them off gains rights.
-const READ_ONLY: &[&str] =
-    &["default_transaction_read_only", "query_only", "readonly", "read_only", "super_read_only", "transaction_read_only", "tx_read_only"];
+const READ_ONLY: &[&str] = &[
+    "default_transaction_read_only",
+    "query_only",
+    "readonly",
+    "read_only",
+    "super_read_only",
+    "transaction_read_only",
+    "tx_read_only",
+];
 
 /// Reads a `SET`.
 pub(super) fn set(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
@@ -81,7 +101,8 @@ fn gains_rights(tokens: Tokens<'_>) -> bool {
     if names.iter().any(|name| GUARDS.contains(name)) {
         return true;
     }
-    let value = tokens.all.len().checked_sub(1).map(|last| tokens.unquoted(last).to_ascii_lowercase()).unwrap_or_default();
+    let value =
+        tokens.all.len().checked_sub(1).map(|last| tokens.unquoted(last).to_ascii_lowercase()).unwrap_or_default();
     names.iter().any(|name| READ_ONLY.contains(name)) && !matches!(value.as_str(), "on" | "true" | "1" | "2" | "yes")
 }
 
@@ -91,9 +112,13 @@ pub(super) fn transaction(tokens: Tokens<'_>) -> Option<Effect> {
     let summary = match tokens.word(0).to_ascii_lowercase().as_str() {
         "begin" => "begins a transaction",
         "start" if tokens.is(1, "TRANSACTION") => "begins a transaction",
-        "commit" | "end" if prepared => return Some(Effect::mutating(Action::Update, "commits a prepared transaction")),
+        "commit" | "end" if prepared => {
+            return Some(Effect::mutating(Action::Update, "commits a prepared transaction"));
+        }
         "rollback" if prepared => return Some(Effect::mutating(Action::Delete, "rolls a prepared transaction back")),
-        "commit" | "end" if !tokens.is_one_of(1, &["TRY", "CATCH", "IF", "LOOP", "WHILE", "CASE"]) => "ends a transaction",
+        "commit" | "end" if !tokens.is_one_of(1, &["TRY", "CATCH", "IF", "LOOP", "WHILE", "CASE"]) => {
+            "ends a transaction"
+        }
         "rollback" | "abort" => "takes a transaction back",
         "savepoint" | "release" | "save" => "marks a point in a transaction",
         _ => return None,
@@ -104,7 +129,17 @@ pub(super) fn transaction(tokens: Tokens<'_>) -> Option<Effect> {
 /// True when `BEGIN` opens a block of statements and not a transaction.
 pub(super) fn opens_block(tokens: Tokens<'_>) -> bool {
     const MODES: &[&str] = &[
-        "TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "CONCURRENT", "READ", "ISOLATION", "NOT", "DEFERRABLE",
+        "TRANSACTION",
+        "TRAN",
+        "WORK",
+        "DEFERRED",
+        "IMMEDIATE",
+        "EXCLUSIVE",
+        "CONCURRENT",
+        "READ",
+        "ISOLATION",
+        "NOT",
+        "DEFERRABLE",
     ];
     tokens.len() > 1 && !tokens.is_one_of(1, MODES)
 }

@@ -32,9 +32,9 @@ pub(super) fn split(tokens: Tokens<'_>) -> Vec<Range<usize>> {
 /// True for `CREATE … TRIGGER` and its like, whose bodies hold statements of their own.
 fn has_body(tokens: Tokens<'_>) -> bool {
     tokens.is_one_of(0, &["CREATE", "ALTER"])
-        && (1..10).take_while(|&at| !tokens.symbol(at, "(")).any(|at| {
-            tokens.is_one_of(at, &["TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "EVENT", "PACKAGE"])
-        })
+        && (1..10)
+            .take_while(|&at| !tokens.symbol(at, "("))
+            .any(|at| tokens.is_one_of(at, &["TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "EVENT", "PACKAGE"]))
 }
 
 fn deeper(tokens: Tokens<'_>, at: usize, depth: usize) -> usize {

@@ -19,8 +19,12 @@ pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String
     }
     let verb = tokens.word(0).to_ascii_lowercase();
     match verb.as_str() {
-        "select" | "with" | "values" | "table" | "from" | "pivot" | "unpivot" | "summarize" => query::read(reader, tokens),
-        "insert" | "update" | "delete" | "merge" | "upsert" if !tokens.is(1, "EXTENSIONS") => query::change(reader, tokens),
+        "select" | "with" | "values" | "table" | "from" | "pivot" | "unpivot" | "summarize" => {
+            query::read(reader, tokens)
+        }
+        "insert" | "update" | "delete" | "merge" | "upsert" if !tokens.is(1, "EXTENSIONS") => {
+            query::change(reader, tokens)
+        }
         "replace" => query::change(reader, tokens),
         "explain" | "describe" | "desc" => explain::read(reader, tokens),
         "analyze" | "analyse" => explain::analyze(reader, tokens),
@@ -28,8 +32,8 @@ pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String
         "set" => session::set(reader, tokens),
         "create" | "alter" | "drop" => create::read(reader, tokens),
         "call" | "exec" | "execute" | "do" | "prepare" | "declare" => execute::read(reader, tokens),
-        "copy" | "unload" | "export" | "import" | "attach" | "detach" | "vacuum" | "load" | "backup" | "restore" | "put" | "get"
-        | "bulk" => copy::read(reader, tokens),
+        "copy" | "unload" | "export" | "import" | "attach" | "detach" | "vacuum" | "load" | "backup" | "restore"
+        | "put" | "get" | "bulk" => copy::read(reader, tokens),
         _ => session::transaction(tokens).or_else(|| verbs::read(reader, tokens)).ok_or_else(|| unknown(tokens)),
     }
 }

@@ -169,10 +169,10 @@ impl<'a> Tokens<'a> {
         let quoted = raw.trim_start_matches(|first: char| first.is_ascii_alphabetic());
         let quote = quoted.chars().next()?;
         let inner = quoted.get(1..quoted.len().checked_sub(1)?)?;
-        if !inner.contains(quote) && !(escapes && inner.contains('\\')) {
-            return Some(Cow::Borrowed(inner));
+        if inner.contains(quote) || (escapes && inner.contains('\\')) {
+            return Some(Cow::Owned(unescape(inner, quote, escapes)));
         }
-        Some(Cow::Owned(unescape(inner, quote, escapes)))
+        Some(Cow::Borrowed(inner))
     }
 
     /// The string that this is, if it is nothing else.
@@ -184,7 +184,11 @@ impl<'a> Tokens<'a> {
     pub(super) fn source(self) -> Cow<'a, str> {
         let (Some(first), Some(last)) = (self.all.first(), self.all.last()) else { return Cow::Borrowed("") };
         let slice = |from: u32, to: u32| -> &'a str {
-            usize::try_from(from).ok().zip(usize::try_from(to).ok()).and_then(|(from, to)| self.text.get(from..to)).unwrap_or_default()
+            usize::try_from(from)
+                .ok()
+                .zip(usize::try_from(to).ok())
+                .and_then(|(from, to)| self.text.get(from..to))
+                .unwrap_or_default()
         };
         if !self.comments {
             return Cow::Borrowed(slice(first.start, last.end));

@@ -69,7 +69,7 @@ fn parse(reader: &Reader, tokens: Tokens<'_>) -> Result<Statement, String> {
             .with_recursion_limit(RECURSION)
             .try_with_sql(&source)
             .and_then(|mut parser| parser.parse_statements());
-        match parsed.map(|statements| <[Statement; 1]>::try_from(statements)) {
+        match parsed.map(<[Statement; 1]>::try_from) {
             Ok(Ok([statement])) => return Ok(statement),
             Ok(Err(_)) => reason = "it is more than one statement to the parser".into(),
             Err(error) if reason.is_empty() => reason = error.to_string(),
@@ -145,7 +145,8 @@ impl Visitor for Walk {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         self.bomb |= size::never_ends(query);
-        let names = query.with.iter().flat_map(|with| &with.cte_tables).map(|cte| cte.alias.name.value.to_ascii_lowercase());
+        let names =
+            query.with.iter().flat_map(|with| &with.cte_tables).map(|cte| cte.alias.name.value.to_ascii_lowercase());
         self.defined.extend(names);
         ControlFlow::Continue(())
     }

@@ -116,15 +116,39 @@ const VERBS: &[Verb] = &[
 
 /// Words between the verb and the name of what it acts on.
 const NOISE: &[&str] = &[
-    "TABLE", "TABLES", "ONLY", "IF", "EXISTS", "NOT", "CONCURRENTLY", "MATERIALIZED", "VIEW", "INDEX", "DATABASE", "SCHEMA",
-    "SYSTEM", "LOCAL", "CREATE", "COLUMNS", "FROM", "ON", "COLUMN", "VERBOSE", "FULL",
+    "TABLE",
+    "TABLES",
+    "ONLY",
+    "IF",
+    "EXISTS",
+    "NOT",
+    "CONCURRENTLY",
+    "MATERIALIZED",
+    "VIEW",
+    "INDEX",
+    "DATABASE",
+    "SCHEMA",
+    "SYSTEM",
+    "LOCAL",
+    "CREATE",
+    "COLUMNS",
+    "FROM",
+    "ON",
+    "COLUMN",
+    "VERBOSE",
+    "FULL",
 ];
 
 /// Reads a statement by its first words.
 pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Option<Effect> {
     let verb = VERBS.iter().find(|verb| tokens.starts(verb.words))?;
-    let target = object(tokens.after(verb.words.len()));
-    let summary = target.as_ref().map_or_else(|| verb.does.to_owned(), |target| format!("{} `{target}`", verb.does));
+    let rest = tokens.after(verb.words.len());
+    let target = match (verb.danger, rest.find(&["ON"])) {
+        (Some(Danger::Privilege), Some(at)) => object(rest.after(at + 1)),
+        (Some(_), _) => None,
+        (None, _) => object(rest),
+    };
+    let summary = target.as_ref().map_or_else(|| verb.does.to_owned(), |target| format!("{}: `{target}`", verb.does));
     let mut effect = match verb.action {
         None => Effect::pure(Action::Read, summary),
         Some(action) => Effect::mutating(action, summary),

@@ -1,8 +1,8 @@
 //! The table itself: a name, where it counts, and what it does. Sorted by name.
 
 use super::Does::{
-    self, Code, Configures, Connects, Creates, Deletes, Endless, Fetches, Grows, ListsFiles, LoadsFile, Notifies, ReadsFile,
-    Reveals, Runs, RunsElsewhere, Scans, Sends, Spans, Updates, Waits, WritesFile,
+    self, Code, Configures, Connects, Creates, Deletes, Endless, Fetches, Grows, ListsFiles, LoadsFile, Notifies,
+    ReadsFile, Reveals, Runs, RunsElsewhere, Scans, Sends, Spans, Updates, Waits, WritesFile,
 };
 use super::Where::{self, Anywhere, Relation};
 

@@ -1,8 +1,8 @@
 //! What an `INSERT`, `UPDATE`, `DELETE`, `MERGE` or `SELECT … INTO` does, and whether it has a limit.
 
 use sqlparser::ast::{
-    Delete, Expr, FromTable, Insert, Merge, MergeAction, MergeClauseKind, ObjectName, OnConflictAction, OnInsert, Select,
-    SqliteOnConflict, Statement, TableFactor, TableObject, TableWithJoins, Update,
+    Delete, Expr, FromTable, Insert, Merge, MergeAction, MergeClauseKind, ObjectName, OnConflictAction, OnInsert,
+    Select, SqliteOnConflict, Statement, TableFactor, TableObject, TableWithJoins, Update,
 };
 use toolmark_core::behavior::Action;
 use toolmark_core::facts::Effect;
@@ -30,7 +30,7 @@ pub(super) fn into(select: &Select) -> Option<Effect> {
     if !into.targets.is_empty() && into.targets.iter().all(variable) {
         return None;
     }
-    let targets: Vec<String> = into.targets.iter().map(|target| shown(target)).collect();
+    let targets: Vec<String> = into.targets.iter().map(shown).collect();
     Some(Effect::mutating(Action::Create, format!("creates {}", targets.join(", "))).on(targets))
 }
 
@@ -108,7 +108,9 @@ fn factor(table: &TableFactor) -> Option<String> {
 
 /// A name without its quotes.
 pub(super) fn plain(name: &ObjectName) -> String {
-    let part = |part: &sqlparser::ast::ObjectNamePart| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone());
+    let part = |part: &sqlparser::ast::ObjectNamePart| {
+        part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())
+    };
     visible(&name.0.iter().map(part).collect::<Vec<_>>().join("."), 120)
 }
 

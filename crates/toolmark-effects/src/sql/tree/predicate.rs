@@ -24,12 +24,12 @@ fn holds(condition: &Expr, tables: &[String], depth: usize) -> bool {
         Expr::BinaryOp { left, op: BinaryOperator::And, right } => all(left) && all(right),
         Expr::BinaryOp { left, op, right } => compares(left, op, right),
         Expr::IsNotNull(inner) => is_key(inner) || constant(inner).is_some(),
-        Expr::Like { negated: false, pattern, .. } | Expr::ILike { negated: false, pattern, .. } => {
-            text(pattern).is_some_and(|pattern| !pattern.is_empty() && pattern.chars().all(|character| character == '%'))
-        }
-        Expr::Between { expr, negated: false, low, high } => {
-            constant(expr).zip(constant(low)).zip(constant(high)).is_some_and(|((value, low), high)| low <= value && value <= high)
-        }
+        Expr::Like { negated: false, pattern, .. } | Expr::ILike { negated: false, pattern, .. } => text(pattern)
+            .is_some_and(|pattern| !pattern.is_empty() && pattern.chars().all(|character| character == '%')),
+        Expr::Between { expr, negated: false, low, high } => constant(expr)
+            .zip(constant(low))
+            .zip(constant(high))
+            .is_some_and(|((value, low), high)| low <= value && value <= high),
         Expr::InList { expr, list, negated: false } => list.iter().any(|item| same(expr, item)),
         Expr::InList { list, negated: true, .. } => list.is_empty(),
         Expr::InSubquery { subquery, negated: false, .. } => reads_all_of(subquery, tables),
@@ -73,7 +73,9 @@ fn compares(left: &Expr, op: &BinaryOperator, right: &Expr) -> bool {
         Constant::Text(text) => text.is_empty(),
     };
     match op {
-        Eq | GtEq | LtEq | Spaceship => same(left, right) || (*op == GtEq && is_key(left) && constant(right).is_some_and(|value| small(&value))),
+        Eq | GtEq | LtEq | Spaceship => {
+            same(left, right) || (*op == GtEq && is_key(left) && constant(right).is_some_and(|value| small(&value)))
+        }
         Gt | NotEq => is_key(left) && constant(right).is_some_and(|value| small(&value)),
         Lt => is_key(right) && constant(left).is_some_and(|value| small(&value)),
         _ => false,
@@ -160,5 +162,9 @@ fn reads_all_of(query: &Query, tables: &[String]) -> bool {
 fn has_no_condition(query: &Query) -> bool {
     let SetExpr::Select(select) = query.body.as_ref() else { return false };
     let everything = select.selection.as_ref().is_none_or(|selection| covers_everything(selection, &[]));
-    everything && select.having.is_none() && query.limit_clause.is_none() && query.fetch.is_none() && select.top.is_none()
+    everything
+        && select.having.is_none()
+        && query.limit_clause.is_none()
+        && query.fetch.is_none()
+        && select.top.is_none()
 }

@@ -38,7 +38,9 @@ fn returns_secret(item: &SelectItem, tables: &[String]) -> bool {
     match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => yields(expr, tables, DEPTH),
         SelectItem::ExprWithAliases { expr, .. } => yields(expr, tables, DEPTH),
-        SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => tables.iter().any(|table| is_secret_table(table)),
+        SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => {
+            tables.iter().any(|table| is_secret_table(table))
+        }
     }
 }
 
@@ -46,14 +48,14 @@ fn returns_secret(item: &SelectItem, tables: &[String]) -> bool {
 fn yields(expr: &Expr, tables: &[String], depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
     let inside = |inner: &Expr| yields(inner, tables, depth);
-    let column = |name: &str| {
-        is_secret_column(name) || tables.iter().any(|table| is_secret_column_of(name, table))
-    };
+    let column = |name: &str| is_secret_column(name) || tables.iter().any(|table| is_secret_column_of(name, table));
     match expr {
         Expr::Identifier(name) => column(&name.value),
         Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|name| column(&name.value)),
         Expr::Nested(inner) | Expr::Cast { expr: inner, .. } | Expr::Collate { expr: inner, .. } => inside(inner),
-        Expr::Convert { expr: inner, .. } | Expr::Substring { expr: inner, .. } | Expr::Trim { expr: inner, .. } => inside(inner),
+        Expr::Convert { expr: inner, .. } | Expr::Substring { expr: inner, .. } | Expr::Trim { expr: inner, .. } => {
+            inside(inner)
+        }
         Expr::BinaryOp { left, right, .. } => inside(left) || inside(right),
         Expr::Case { conditions, else_result, .. } => {
             conditions.iter().any(|when| inside(&when.result)) || else_result.as_deref().is_some_and(inside)
@@ -70,8 +72,22 @@ fn keeps_values(function: &Function) -> bool {
     let name = plain(&function.name).to_ascii_lowercase();
     !matches!(
         name.as_str(),
-        "count" | "length" | "char_length" | "octet_length" | "len" | "isnull" | "approx_count_distinct" | "countif" | "count_if"
-            | "sum" | "avg" | "uniq" | "uniqexact" | "bool_or" | "bool_and" | "every"
+        "count"
+            | "length"
+            | "char_length"
+            | "octet_length"
+            | "len"
+            | "isnull"
+            | "approx_count_distinct"
+            | "countif"
+            | "count_if"
+            | "sum"
+            | "avg"
+            | "uniq"
+            | "uniqexact"
+            | "bool_or"
+            | "bool_and"
+            | "every"
     )
 }
 

@@ -1,7 +1,8 @@
 //! Queries that can use up the database: recursion without an end, and joins that multiply everything with everything.
 
 use sqlparser::ast::{
-    BinaryOperator, Cte, Expr, JoinConstraint, JoinOperator, LimitClause, Query, Select, SetExpr, SetQuantifier, TableFactor, Value,
+    BinaryOperator, Cte, Expr, JoinConstraint, JoinOperator, LimitClause, Query, Select, SetExpr, SetQuantifier,
+    TableFactor, Value,
 };
 
 use super::change::plain;
@@ -73,7 +74,9 @@ fn branches(body: &SetExpr, depth: usize) -> Vec<&Select> {
     match body {
         SetExpr::Select(select) => vec![select],
         SetExpr::Query(query) if depth > 0 => branches(&query.body, depth - 1),
-        SetExpr::SetOperation { left, right, set_quantifier, .. } if depth > 0 && *set_quantifier != SetQuantifier::DistinctByName => {
+        SetExpr::SetOperation { left, right, set_quantifier, .. }
+            if depth > 0 && *set_quantifier != SetQuantifier::DistinctByName =>
+        {
             let mut all = branches(left, depth - 1);
             all.extend(branches(right, depth - 1));
             all
@@ -99,7 +102,9 @@ fn counts_far(condition: &Expr, depth: usize) -> bool {
         Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
             depth > 0 && (counts_far(left, depth - 1) || counts_far(right, depth - 1))
         }
-        Expr::BinaryOp { right, op: BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::NotEq, .. } => far(right),
+        Expr::BinaryOp { right, op: BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::NotEq, .. } => {
+            far(right)
+        }
         Expr::BinaryOp { left, op: BinaryOperator::Gt | BinaryOperator::GtEq, .. } => far(left),
         _ => false,
     }
@@ -133,7 +138,9 @@ pub(super) fn multiplies(select: &Select, defined: &[String]) -> bool {
 
 fn is_free(operator: &JoinOperator) -> bool {
     let constraint = match operator {
-        JoinOperator::CrossJoin(constraint) | JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => constraint,
+        JoinOperator::CrossJoin(constraint) | JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => {
+            constraint
+        }
         _ => return false,
     };
     match constraint {
