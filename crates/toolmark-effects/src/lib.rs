@@ -1,1 +1,2 @@
 //! Arguments → facts: what a call would do, read from what it carries. Pure, bounded, never a guess.
+pub mod sql;
