@@ -37,8 +37,6 @@ pub enum Language {
     Path(Scope),
     /// A `kubectl` command line, or the arguments of a tool that is one.
     Kubernetes,
-    /// A `helm` command line, or the arguments of a tool that is one.
-    Helm,
 }
 
 /// A dialect of SQL.
@@ -84,7 +82,6 @@ const WORDS: &[(&str, Language)] = &[
     ("path", Language::Path(Scope::Local)),
     ("remote-path", Language::Path(Scope::Remote)),
     ("kubernetes", Language::Kubernetes),
-    ("helm", Language::Helm),
 ];
 
 impl Language {
@@ -103,7 +100,6 @@ impl Language {
             Self::Url => "url",
             Self::Path(_) => "path",
             Self::Kubernetes => "kubernetes",
-            Self::Helm => "helm",
         }
     }
 

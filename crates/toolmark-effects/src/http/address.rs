@@ -1,6 +1,8 @@
 //! An address in parts, read the way the most careless client would read it.
 
+use serde_json::Value;
 use toolmark_core::facts::Danger;
+use toolmark_core::text::visible;
 
 use super::host;
 
@@ -66,6 +68,18 @@ impl Address {
         address.user = user;
         address.host = host::without_port(host);
         address
+    }
+
+    /// Adds parameters that a tool takes apart from the address.
+    pub(super) fn add_parameters(&mut self, parameters: Option<&Value>) {
+        let Some(Value::Object(parameters)) = parameters else { return };
+        for (name, value) in parameters.iter().take(64) {
+            if !self.query.is_empty() {
+                self.query.push('&');
+            }
+            let value = value.as_str().map_or_else(|| "1".to_owned(), |text| visible(text, 200));
+            self.query.push_str(&format!("{name}={value}"));
+        }
     }
 
     /// True when the address names a host, rather than a path on one.

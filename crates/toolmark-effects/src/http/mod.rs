@@ -4,6 +4,8 @@ mod address;
 mod host;
 mod rest;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect, Reading};
@@ -28,6 +30,8 @@ pub struct Request<'r> {
     pub headers: Option<&'r Value>,
     /// The body, as a value or a text.
     pub body: Option<&'r Value>,
+    /// Parameters that are not part of the address.
+    pub parameters: Option<&'r Value>,
 }
 
 /// The longest address that is read.
@@ -73,12 +77,16 @@ pub(crate) fn find(request: &Request<'_>) -> Found {
             found.unclear("the body is too long to be looked into");
             None
         }
-        Some(Value::String(text)) => Some(serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))),
-        other => other.cloned(),
+        Some(Value::String(text)) => {
+            let parsed = serde_json::from_str(text).ok();
+            Some(parsed.map_or_else(|| Cow::Owned(Value::String(text.clone())), Cow::Owned))
+        }
+        other => other.map(Cow::Borrowed),
     };
-    let address = Address::parse(request.address);
+    let mut address = Address::parse(request.address);
+    address.add_parameters(request.parameters);
     let line = format!("{} {}", visible(&method, 12), visible(request.address, 100));
-    let Some(mut effect) = rest::effect(&method, &address, request, body.as_ref(), line) else {
+    let Some(mut effect) = rest::effect(&method, &address, request, body.as_deref(), line) else {
         found.unclear(format!("`{}` is no method that is known", visible(&method, 20)));
         return found;
     };
@@ -103,8 +111,8 @@ fn overridden(request: &Request<'_>) -> Option<String> {
     };
     let text = |value: &Value| value.as_str().map(|text| text.trim().to_ascii_uppercase());
     let header = match request.headers {
-        Some(Value::Object(headers)) => headers.iter().find(|(name, _)| is_override(name)).and_then(|(_, value)| text(value)),
-        Some(Value::Array(headers)) => headers.iter().find_map(|header| match header {
+        Some(Value::Object(headers)) => headers.iter().take(256).find(|(name, _)| is_override(name)).and_then(|(_, value)| text(value)),
+        Some(Value::Array(headers)) => headers.iter().take(256).find_map(|header| match header {
             Value::String(line) => line.split_once(':').filter(|(name, _)| is_override(name)).map(|(_, value)| value.trim().to_ascii_uppercase()),
             Value::Object(pair) => {
                 let name = ["name", "key", "header"].iter().find_map(|key| pair.get(*key)).and_then(Value::as_str)?;
@@ -112,7 +120,7 @@ fn overridden(request: &Request<'_>) -> Option<String> {
             }
             _ => None,
         }),
-        Some(Value::String(lines)) => {
+        Some(Value::String(lines)) if lines.len() <= MAX_ADDRESS => {
             let line = |line: &str| {
                 let (name, value) = line.split_once(':')?;
                 is_override(name).then(|| value.trim().trim_matches(['"', '}', ',']).trim().to_ascii_uppercase())
@@ -149,7 +157,7 @@ fn statements(value: &Value, left: &mut u32, found: &mut Found) {
     *left -= 1;
     match value {
         Value::Object(fields) => {
-            for (name, field) in fields {
+            for (name, field) in fields.iter().take(256) {
                 match field {
                     Value::String(text) if matches!(name.as_str(), "rawSql" | "sql" | "rawSQL" | "statement" | "stmt") => {
                         found.embedded(Language::Sql(Dialect::Generic), text.clone());
@@ -159,7 +167,7 @@ fn statements(value: &Value, left: &mut u32, found: &mut Found) {
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| statements(item, left, found)),
+        Value::Array(items) => items.iter().take(256).for_each(|item| statements(item, left, found)),
         _ => {}
     }
 }

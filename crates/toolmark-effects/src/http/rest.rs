@@ -95,8 +95,10 @@ fn posts(parts: &[String], request: &Request<'_>, line: String) -> Effect {
 
 /// PostgREST replaces rows when a header says so.
 fn upserts(request: &Request<'_>) -> Option<Action> {
-    let text = request.headers.map(Value::to_string).unwrap_or_default();
-    (text.contains("merge-duplicates") || request.address.contains("on_conflict")).then_some(Action::Overwrite)
+    let merges = |value: &Value| value.as_str().is_some_and(|text| text.contains("merge-duplicates"));
+    let headers = request.headers.and_then(Value::as_object);
+    let header = headers.is_some_and(|headers| headers.values().take(64).any(merges));
+    (header || request.address.contains("on_conflict")).then_some(Action::Overwrite)
 }
 
 /// True when a path names a whole collection and nothing narrows it.
@@ -132,13 +134,13 @@ fn grants(parts: &[String], body: Option<&Value>) -> bool {
 fn raises(body: &Value, depth: u8) -> bool {
     let mighty = |text: &str| matches!(text.to_ascii_lowercase().as_str(), "admin" | "administrator" | "owner" | "root" | "superuser" | "superadmin" | "editor");
     match body {
-        Value::Object(fields) => fields.iter().any(|(name, value)| {
+        Value::Object(fields) => fields.iter().take(256).any(|(name, value)| {
             let name = name.to_ascii_lowercase();
             let about = name.contains("role") || name.contains("permission") || name.contains("admin") || name == "scope" || name == "scopes";
             let raised = match value {
                 Value::String(text) => mighty(text),
                 Value::Bool(flag) => *flag && name.contains("admin"),
-                Value::Array(items) => items.iter().filter_map(Value::as_str).any(mighty),
+                Value::Array(items) => items.iter().take(64).filter_map(Value::as_str).any(mighty),
                 _ => false,
             };
             (about && raised) || (depth > 0 && (value.is_object() || value.is_array()) && raises(value, depth - 1))

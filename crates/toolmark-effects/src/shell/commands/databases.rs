@@ -131,7 +131,8 @@ fn redis(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     match (words.is_empty(), call.input) {
         (false, _) => walk.found.embedded(Language::Redis, words.join(" ")),
         (true, Input::Text(text)) => walk.found.embedded(Language::Redis, text.clone()),
-        (true, _) if found.has_any(&["scan", "bigkeys", "stat", "latency", "memkeys", "hotkeys"]) => walk.found.effect(call.pure(Action::Read)),
+        (true, _) if found.has_any(&["scan"]) => walk.found.effect(call.pure(Action::Search)),
+        (true, _) if found.has_any(&["bigkeys", "stat", "latency", "memkeys", "hotkeys"]) => walk.found.effect(call.pure(Action::Read)),
         (true, _) => walk.found.unclear(format!("`{}` waits for commands", call.name)),
     }
     Input::Output

@@ -107,6 +107,9 @@ fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if row.looks == Looks::Inside {
         effect = call.reading(effect, content_operands(call.name, &found).iter().copied());
     }
+    if call.name != "head" && found.operands.iter().any(|operand| matches!(operand.text.as_str(), "/dev/zero" | "/dev/urandom" | "/dev/random")) {
+        effect = effect.with(toolmark_core::facts::Danger::Exhaustion);
+    }
     if call.name == "jq" && call.args.iter().any(|arg| dumps_environment(&arg.text)) {
         effect = effect.with(toolmark_core::facts::Danger::Secret);
     }
@@ -148,6 +151,7 @@ fn passes_on(call: &Call<'_>) -> Input {
         && (call.name != "base64" || call.args.iter().any(|arg| arg.text.starts_with("-d") || arg.text.starts_with("--d") || arg.text == "-D"));
     match call.input {
         _ if decodes => Input::Decoded,
+        Input::Text(text) if call.name == "cat" && call.args.is_empty() => Input::Text(text.clone()),
         Input::Remote => Input::Remote,
         Input::Decoded => Input::Decoded,
         Input::Names => Input::Names,

@@ -108,7 +108,8 @@ fn privileged(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         _ => (Spec { short: "uCcsg", long: &["user", "command", "shell"], stops: true }, 0),
     };
     let found = options(call.args, spec);
-    walk.found.effect(call.mutating(Action::Execute).with(Danger::Privilege));
+    // Whether something changes is for the command behind it to say.
+    walk.found.effect(call.pure(Action::Execute).with(Danger::Privilege));
     if matches!(call.name, "su" | "runuser") {
         match found.value("c", "command") {
             Some(text) => walk.shell(text),

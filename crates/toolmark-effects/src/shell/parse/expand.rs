@@ -215,7 +215,7 @@ impl Reader<'_> {
 
     /// `((…))` as a command or as the head of a loop. A shell that does not know it sees two subshells.
     pub(super) fn computation(&mut self, place: Place) -> Parsed<Compound> {
-        if place == Place::Command && !self.closes_together() {
+        if place == Place::Command && !self.closes_together()? {
             self.at += 1;
             let script = self.inner_script()?;
             return Ok(Compound { scripts: vec![script], ..Compound::default() });
@@ -226,37 +226,38 @@ impl Reader<'_> {
         Ok(Compound { words: vec![Word { pieces }], ..Compound::default() })
     }
 
-    /// True when the parentheses that open here close together, as those of arithmetic do.
-    fn closes_together(&self) -> bool {
+    /// True when the parentheses that open here close together, as those of arithmetic do. Quotes between them mean one thing
+    /// in arithmetic and another in a subshell.
+    fn closes_together(&self) -> Parsed<bool> {
         let mut open = 0_u32;
         let mut inner = None;
         for (at, byte) in self.rest().bytes().enumerate() {
             match byte {
                 b'(' => open += 1,
-                b')' if open == 1 => return inner.is_some_and(|inner: usize| inner + 1 == at),
+                b')' if open == 1 => return Ok(inner.is_some_and(|inner: usize| inner + 1 == at)),
                 b')' => {
                     open = open.saturating_sub(1);
                     inner = Some(at);
                 }
+                b'\'' | b'"' | b'`' | b'\\' | b'#' => return Err(Refusal("two parentheses can be read in two ways")),
                 _ => {}
             }
         }
-        true
+        Ok(true)
     }
 
     /// Reads arithmetic up to and with its `))`.
     fn arithmetic(&mut self, pieces: &mut Vec<Piece>, place: Place) -> Parsed<()> {
         self.notes.computes = true;
         let mut open = 0_u32;
-        // A shell without arithmetic would run two words as a command.
-        let mut after_word = false;
+        let mut bound = false;
         loop {
             match self.peek() {
                 None => return Err(Refusal("arithmetic is not closed")),
                 Some(b'(') => {
                     open += 1;
                     self.at += 1;
-                    after_word = false;
+                    bound = false;
                 }
                 Some(b')') if open > 0 => {
                     open -= 1;
@@ -267,23 +268,29 @@ impl Reader<'_> {
                     return Ok(());
                 }
                 Some(b')' | b'\'' | b'"' | b'\\' | b'\n') => return Err(Refusal("arithmetic is not closed")),
+                Some(b'>') if place == Place::Command => return Err(Refusal("another shell would write to a file here")),
                 Some(b';') if place != Place::Loop => return Err(Refusal("arithmetic holds a semicolon")),
                 Some(b'`') => self.backquoted(pieces, true)?,
                 Some(b'$') => self.dollar(pieces, true)?,
-                Some(b' ' | b'\t') => self.at += 1,
+                Some(b' ' | b'\t') => {
+                    self.at += 1;
+                    bound = false;
+                }
                 Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
                     let name = self.parameter_name();
-                    if after_word && place == Place::Command {
-                        return Err(Refusal("arithmetic holds two words in a row"));
+                    // Invariant: a word that a shell without arithmetic would run as a command is never taken for a number.
+                    let operates = self.peek().is_some_and(|next| b"+-*/%=^?,~!:".contains(&next));
+                    if place == Place::Command && !bound && !operates {
+                        return Err(Refusal("another shell would run a word that stands in arithmetic"));
                     }
-                    after_word = true;
+                    bound = true;
+                    self.notes.assigned.push(name.clone());
                     if is_name(&name) {
-                        self.notes.assigned.push(name.clone());
                         pieces.push(Piece::Touched(name));
                     }
                 }
-                Some(_) => {
-                    after_word = false;
+                Some(byte) => {
+                    bound = b"+-*/%=^?,~:".contains(&byte);
                     if self.take().is_none() {
                         return Err(Refusal("arithmetic is not closed"));
                     }
