@@ -44,6 +44,8 @@ mod policy;
 mod preset;
 mod request;
 mod rule;
+#[cfg(test)]
+mod testing;
 mod tools;
 mod version;
 

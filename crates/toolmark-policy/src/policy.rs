@@ -18,7 +18,7 @@ use crate::plan::Plan;
 use crate::preset::Preset;
 use crate::request::Request;
 use crate::rule::{Doubt, Match, Rule};
-use crate::tools::{ToolAt, UnknownArgument, Universe};
+use crate::tools::{ToolAt, Universe, UnknownArgument};
 use crate::version::PolicyVersion;
 
 const DENIES: Code = Code::new("rule-denies");
@@ -106,6 +106,11 @@ impl Policy {
     #[must_use]
     pub fn preset(&self) -> Preset {
         self.preset
+    }
+
+    #[cfg(test)]
+    pub(crate) fn cedar(&self) -> &Cedar {
+        self.cedar.as_ref().unwrap()
     }
 
     /// What is worth knowing about the policies although they can be loaded.

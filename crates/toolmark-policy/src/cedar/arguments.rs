@@ -137,7 +137,10 @@ mod tests {
     #[test]
     fn every_value_stands_at_its_path() {
         let flat = flat(json!({"a": {"b": "x"}, "n": 3, "f": true, "none": null, "l": ["p", {"q": 1}]}));
-        assert_eq!(flat.text, BTreeMap::from([("a.b", "x"), ("f", "true"), ("n", "3")].map(|(a, b)| (a.into(), b.into()))));
+        assert_eq!(
+            flat.text,
+            BTreeMap::from([("a.b", "x"), ("f", "true"), ("n", "3")].map(|(a, b)| (a.into(), b.into())))
+        );
         assert_eq!(flat.number, BTreeMap::from([("n".into(), 3)]));
         assert_eq!(flat.flag, BTreeMap::from([("f".into(), true)]));
         assert_eq!(flat.list["l"], BTreeSet::from(["p".into()]));
@@ -147,8 +150,15 @@ mod tests {
 
     #[test]
     fn numbers_are_found_however_they_are_written_and_never_shrink() {
-        let limits =
-            [("1000", 1000), (" 7 ", 7), ("1e3", 1000), ("1000.2", 1001), ("-0.5", -1), ("1e30", i64::MAX), ("-1e30", i64::MIN)];
+        let limits = [
+            ("1000", 1000),
+            (" 7 ", 7),
+            ("1e3", 1000),
+            ("1000.2", 1001),
+            ("-0.5", -1),
+            ("1e30", i64::MAX),
+            ("-1e30", i64::MIN),
+        ];
         for (text, expected) in limits {
             assert_eq!(flat(json!({ "n": text })).number["n"], expected, "{text}");
         }

@@ -65,9 +65,14 @@ fn validate(policies: &[Parsed], schema: &Schema, problems: &mut Vec<Problem>, n
     let result = Validator::new(schema.clone()).validate(&set, ValidationMode::Strict);
     // One thing wrong often makes a policy impossible as well; that is said only of policies with nothing else wrong.
     let mut told: BTreeSet<String> = BTreeSet::new();
+    // Cedar checks a policy once for every action and says the same each time.
+    let mut places: BTreeSet<(String, Option<usize>)> = BTreeSet::new();
     for error in result.validation_errors() {
-        let id = error.policy_id().to_string();
-        problems.extend(tell(Kind::Type, &id, &DetailedError::from(error)));
+        let (id, detail) = (error.policy_id().to_string(), DetailedError::from(error));
+        let place = detail.source_locations.first().map(|location| location.loc.start);
+        if places.insert((id.clone(), place)) {
+            problems.extend(tell(Kind::Type, &id, &detail));
+        }
         told.insert(id);
     }
     for warning in result.validation_warnings() {

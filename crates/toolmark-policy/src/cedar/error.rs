@@ -46,15 +46,12 @@ impl CedarError {
 
     /// What Cedar itself found, without the policy's id, which stands in front already.
     pub(super) fn of(kind: Kind, owner: impl Into<String>, id: &str, error: &DetailedError) -> Self {
-        let what = error.message.strip_prefix(&format!("for policy `{id}`, ")).unwrap_or(&error.message);
-        let label = error.source_locations.iter().find_map(|location| location.label.clone());
-        let help = error.help.clone().or(label).map(|help| one_line(&help));
+        let about = format!("for policy `{id}`, ");
+        let what = error.message.strip_prefix(&about).unwrap_or(&error.message);
+        let label = error.source_locations.iter().find_map(|location| location.label.as_deref());
+        let help = error.help.as_deref().map(|help| help.strip_prefix(&about).unwrap_or(help));
+        let help = help.or(label).map(one_line);
         Self { help, ..Self::new(kind, owner, what) }
-    }
-
-    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
     }
 
     /// The same with its place.
@@ -91,7 +88,9 @@ impl Explain for CedarError {
             }
             Kind::Annotation => "an annotation that nobody reads would not do what its author meant",
             Kind::DuplicateId => "a verdict names the policies that decided it, and this id would name two",
-            Kind::Suspicious => "characters that look like others, or reorder what is read, can hide what a policy says",
+            Kind::Suspicious => {
+                "characters that look like others, or reorder what is read, can hide what a policy says"
+            }
             Kind::IdlePermit => "everything is permitted unless a policy forbids it, so a `permit` changes nothing",
         }
         .into()

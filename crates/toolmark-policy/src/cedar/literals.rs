@@ -90,7 +90,8 @@ fn meaning(
         }
         "Pack" => {
             let pack = universe.bind_pack(&parsed.owner(), name)?.map(|pack| pack.as_str());
-            let owned = |pack: &str| universe.all().filter(|(_, tool)| tool.pack() == Some(pack)).map(|(at, _)| at).collect();
+            let owned =
+                |pack: &str| universe.all().filter(|(_, tool)| tool.pack() == Some(pack)).map(|(at, _)| at).collect();
             Ok(Some((pack.map(|pack| uids.pack(pack)), pack.map(owned).unwrap_or_default())))
         }
         _ => Ok(None),

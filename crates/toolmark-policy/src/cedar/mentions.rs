@@ -60,7 +60,9 @@ impl Mentions {
                     match (key.as_str(), variable(member.get("left"))) {
                         ("." | "has", Some("context")) => self.see_attribute(member.get("attr")),
                         ("in", Some("principal")) => self.see(member.get("right").unwrap_or(&Value::Null)),
-                        ("is", Some("principal")) if member.get("entity_type").is_some_and(|kind| kind == "Session") => {
+                        ("is", Some("principal"))
+                            if member.get("entity_type").is_some_and(|kind| kind == "Session") =>
+                        {
                             self.session = true;
                         }
                         ("==" | "!=", Some("principal")) if is_session(member.get("right")) => self.session = true,
@@ -176,7 +178,12 @@ mod tests {
         ] {
             assert!(of(ANY, condition).misuses_principal, "{condition}");
         }
-        for scope in ["principal == Caller::\"a\"", "principal == Agent::\"a\"", "principal is Agent", "principal is Caller in Caller::\"a\""] {
+        for scope in [
+            "principal == Caller::\"a\"",
+            "principal == Agent::\"a\"",
+            "principal is Agent",
+            "principal is Caller in Caller::\"a\"",
+        ] {
             assert!(of(&format!("{scope}, action, resource"), "true").misuses_principal, "{scope}");
         }
         for condition in ["principal in Caller::\"a\"", "principal in [Agent::\"a\"]", "principal == Session::\"a\""] {

@@ -59,12 +59,8 @@ pub enum ParseArgumentPatternError {
     Null,
 }
 
-const COMPARISONS: &[(&str, Comparison)] = &[
-    (">=", Comparison::AtLeast),
-    ("<=", Comparison::AtMost),
-    (">", Comparison::Greater),
-    ("<", Comparison::Less),
-];
+const COMPARISONS: &[(&str, Comparison)] =
+    &[(">=", Comparison::AtLeast), ("<=", Comparison::AtMost), (">", Comparison::Greater), ("<", Comparison::Less)];
 
 impl ArgumentPattern {
     /// Reads a condition as it stands in a configuration.

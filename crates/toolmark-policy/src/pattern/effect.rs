@@ -190,7 +190,9 @@ impl Explain for ParseEffectPatternError {
         match self {
             Self::Behavior(error) => error.why(),
             Self::Unknown(_) => "a word nobody else knows would match no effect".into(),
-            Self::Domain(_) => "arguments say what is done, not what comes back; such a rule would match nothing".into(),
+            Self::Domain(_) => {
+                "arguments say what is done, not what comes back; such a rule would match nothing".into()
+            }
         }
     }
 
@@ -198,8 +200,12 @@ impl Explain for ParseEffectPatternError {
         let words: Vec<&str> = EffectWord::ALL.iter().map(|word| word.as_str()).collect();
         match self {
             Self::Behavior(error) => error.fix(),
-            Self::Unknown(_) => format!("write `MUTABILITY|ACTION`, such as `MUTATES|DELETE`, or one of {}", words.join(", ")),
-            Self::Domain(_) => "leave the third field out, or write `*` there; `behavior` compares the tool's domain".into(),
+            Self::Unknown(_) => {
+                format!("write `MUTABILITY|ACTION`, such as `MUTATES|DELETE`, or one of {}", words.join(", "))
+            }
+            Self::Domain(_) => {
+                "leave the third field out, or write `*` there; `behavior` compares the tool's domain".into()
+            }
         }
     }
 

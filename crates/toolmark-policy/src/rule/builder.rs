@@ -56,7 +56,8 @@ impl RuleBuilder {
     }
 
     pub(super) fn written(verdict: &str) -> Self {
-        let known = [Decision::Allow, Decision::Ask, Decision::Deny].into_iter().find(|known| known.as_str() == verdict);
+        let known =
+            [Decision::Allow, Decision::Ask, Decision::Deny].into_iter().find(|known| known.as_str() == verdict);
         let mut builder = Self::new(known.unwrap_or(Decision::Deny));
         if known.is_none() {
             builder.refuse(&RuleSyntax::Verdict(visible(verdict, 60)));

@@ -16,7 +16,8 @@ pub(crate) struct UnknownArgument {
 }
 
 /// Words of a schema that may bring in more properties than are listed beside them.
-const OPEN: &[&str] = &["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas"];
+const OPEN: &[&str] =
+    &["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas"];
 
 /// How many arguments an error lists.
 const SHOWN: usize = 12;

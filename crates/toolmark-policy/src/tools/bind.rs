@@ -92,7 +92,7 @@ impl Universe<'_> {
             (None, None) => self.scan(|_, raw| reading.raw.matches(raw)),
             (Some(pack), exact) => match (pack.exact(), exact) {
                 (Some(pack), Some(raw)) => self.by_canonical(&format!("{pack}.{raw}")).into_iter().collect(),
-                _ => self.scan(|own, raw| in_pack(pack, own, Glob::matches) && reading.raw.matches(raw)),
+                _ => self.scan(|own, raw| in_pack(reading, pack, own, Glob::matches) && reading.raw.matches(raw)),
             },
         };
         if found.is_empty() { self.loosely(reading) } else { Ok(found) }
@@ -127,10 +127,11 @@ impl Universe<'_> {
         let means = |pack: Option<&str>, raw: &str| match &reading.pack {
             None => reading.raw.matches(raw),
             Some(glob) => {
-                let loosely = |glob: &Glob, own: &str| glob.matches(own) || glob.map(fold_pack).matches(&fold_pack(own));
+                let loosely =
+                    |glob: &Glob, own: &str| glob.matches(own) || glob.map(fold_pack).matches(&fold_pack(own));
                 let raw_is = reading.raw.matches(raw)
                     || (reading.from_client && reading.raw.map(fold_raw).matches(&fold_raw(raw)));
-                in_pack(glob, pack, loosely) && raw_is
+                in_pack(reading, glob, pack, loosely) && raw_is
             }
         };
         let former = self.former().iter();
@@ -196,11 +197,11 @@ impl Universe<'_> {
     }
 }
 
-/// `*` in the place of a pack also means tools that no pack owns.
-fn in_pack(glob: &Glob, pack: Option<&str>, matches: impl Fn(&Glob, &str) -> bool) -> bool {
+/// `*` in the place of a pack also means tools that no pack owns, but not where a client wrote the name of a server.
+fn in_pack(reading: &Reading, glob: &Glob, pack: Option<&str>, matches: impl Fn(&Glob, &str) -> bool) -> bool {
     match pack {
         Some(pack) => matches(glob, pack),
-        None => glob.is_any(),
+        None => glob.is_any() && !reading.from_client,
     }
 }
 

@@ -57,7 +57,8 @@ fn own(text: &str, from_client: bool) -> Vec<Reading> {
 
 /// Pack names and tool names may both hold underscores, so each one may be the border.
 fn split_anywhere<'t>(text: &'t str, separator: &'t str) -> impl Iterator<Item = Reading> + 't {
-    let borders = text.char_indices().filter(move |(at, _)| text.get(*at..).is_some_and(|rest| rest.starts_with(separator)));
+    let borders =
+        text.char_indices().filter(move |(at, _)| text.get(*at..).is_some_and(|rest| rest.starts_with(separator)));
     borders.filter_map(move |(at, _)| reading(text.get(..at)?, text.get(at + separator.len()..)?, true))
 }
 

@@ -43,7 +43,8 @@ impl<'c> Universe<'c> {
             canonical.insert(tool.canonical().as_str(), at);
             short.entry(tool.raw().as_str()).or_default().push(at);
         }
-        let mut universe = Self { catalog, tools, canonical, short, loose: OnceCell::new(), former: Vec::new(), awaited };
+        let mut universe =
+            Self { catalog, tools, canonical, short, loose: OnceCell::new(), former: Vec::new(), awaited };
         universe.former = universe.follow(former);
         universe
     }

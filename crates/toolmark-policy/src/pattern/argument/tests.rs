@@ -94,9 +94,15 @@ fn conditions_that_cannot_hold_are_refused() {
 
 #[test]
 fn what_is_printed_reads_back_the_same() {
-    for written in
-        [json!("*"), json!("a*"), json!(1.5), json!(false), json!(">=10"), json!([1, {"not": "b"}]), json!({"equals": ">x"})]
-    {
+    for written in [
+        json!("*"),
+        json!("a*"),
+        json!(1.5),
+        json!(false),
+        json!(">=10"),
+        json!([1, {"not": "b"}]),
+        json!({"equals": ">x"}),
+    ] {
         let first = pattern(written);
         assert_eq!(pattern(first.to_json()), first);
     }
