@@ -13,6 +13,7 @@ pub mod document;
 pub mod explain;
 pub mod exposure;
 pub mod facts;
+pub mod inference;
 pub mod instructions;
 pub mod json;
 pub mod lock;

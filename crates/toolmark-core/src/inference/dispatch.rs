@@ -1,0 +1,110 @@
+//! Tools that do several things: a documented argument selects which, and each of its values has a behavior of its own.
+
+use std::collections::BTreeMap;
+
+use super::Inference;
+use super::clues::Clues;
+use super::lexicon::{Sense, Usage};
+use super::phrase::Phrase;
+use crate::behavior::{Behavior, ByArgument, Mutability};
+use crate::json::Json;
+
+/// Parameters that select what a tool does.
+const SELECTORS: &[&str] =
+    &["method", "action", "operation", "op", "command", "subcommand", "sub_command", "subCommand", "verb", "mode", "actionType", "action_type"];
+
+/// Adds what each value of a selecting argument does, and makes the worst of them the tool's own behavior.
+pub(crate) fn by_argument(inferred: Inference, clues: &Clues, schema: &Json<'_>) -> Inference {
+    let Some((pointer, values)) = selector(schema) else { return inferred };
+    if !dispatches(clues, &values) {
+        return inferred;
+    }
+    let mut known = BTreeMap::new();
+    let mut understood = 0;
+    for value in &values {
+        let phrase = Phrase::of_name(value);
+        let sure = phrase.verb.is_some_and(|verb| verb.usage == Usage::Verb || phrase.words.len() == 1);
+        understood += usize::from(sure && phrase.verb.is_some_and(|verb| verb.sense != Sense::Light));
+        if let Some(behavior) = of_value(phrase, clues) {
+            known.insert(value.clone(), behavior);
+        }
+    }
+    // An enumeration of modes or formats selects no action.
+    if understood < 2 || understood * 2 < values.len() {
+        return inferred;
+    }
+    let http = values.iter().filter(|value| HTTP.contains(&value.as_str())).count() * 2 > values.len();
+    settle(inferred, pointer, known, http)
+}
+
+const HTTP: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+/// A tool whose name says what it does is not selected by an argument: `create_request` with a `method` makes a request.
+fn dispatches(clues: &Clues, values: &[String]) -> bool {
+    let Some(verb) = clues.name.verb.filter(|verb| verb.usage == Usage::Verb) else { return true };
+    let open = matches!(verb.sense, Sense::Manage | Sense::Light | Sense::Run | Sense::Read | Sense::Compute) || verb.word == "write";
+    open || values.iter().any(|value| Phrase::of_name(value).verb.is_some_and(|own| own.word == verb.word))
+}
+
+fn settle(mut inferred: Inference, pointer: String, values: BTreeMap<String, Behavior>, http: bool) -> Inference {
+    let Some(mut by_argument) = ByArgument::new(pointer, values) else { return inferred };
+    if http && by_argument.floor().mutability() == Mutability::Mutates {
+        // A free request may do anything that the other side offers.
+        by_argument = by_argument.open_ended();
+    }
+    let floor = by_argument.floor();
+    let pure_floor = floor.mutability() == Mutability::Pure;
+    // Invariant: the values may show that a tool is worse than its name, never that it is better.
+    if pure_floor && inferred.mutability.value() == Some(Mutability::Mutates) {
+        inferred.by_argument = Some(by_argument);
+        return inferred;
+    }
+    let because = format!("the worst of what `{}` selects", by_argument.pointer());
+    inferred.mutability = super::Inferred::new(floor.mutability(), 85, because.clone());
+    inferred.action = super::Inferred::new(floor.action(), 80, because);
+    inferred.by_argument = Some(by_argument);
+    inferred
+}
+
+/// What the tool does with one value: the value is read like a name, with the tool's own nouns behind it.
+fn of_value(mut phrase: Phrase, clues: &Clues) -> Option<Behavior> {
+    let copies = phrase.verb.is_some_and(|verb| verb.sense == Sense::CopyOut);
+    if copies && !clues.parameters.store {
+        phrase.verb = super::lexicon::verb("get");
+    }
+    if phrase.objects.is_empty() && phrase.before.is_empty() {
+        phrase.objects = clues.name.before.iter().chain(&clues.name.objects).copied().collect();
+        phrase.tail = clues.name.tail.clone();
+    }
+    let nothing = Phrase::of_name("");
+    let one = Clues {
+        name: phrase,
+        lead: nothing,
+        text: String::new(),
+        parameters: clues.parameters.clone(),
+        hints: Default::default(),
+    };
+    super::of_clues(&one).behavior()
+}
+
+/// The first parameter that selects, with its documented values.
+fn selector(schema: &Json<'_>) -> Option<(String, Vec<String>)> {
+    let properties = schema.get("properties")?.entries()?;
+    SELECTORS.iter().find_map(|name| {
+        let (_, property) = properties.iter().find(|(own, _)| own == name)?;
+        let values = values(property)?;
+        (values.len() > 1).then(|| (format!("/{name}"), values))
+    })
+}
+
+/// The values of an `enum`, or of alternatives that are constants.
+fn values(property: &Json<'_>) -> Option<Vec<String>> {
+    let texts = |items: &[Json<'_>]| -> Vec<String> { items.iter().filter_map(Json::as_str).map(ToOwned::to_owned).collect() };
+    if let Some(items) = property.get("enum").and_then(Json::items) {
+        return Some(texts(items));
+    }
+    let alternatives = property.get("anyOf").or_else(|| property.get("oneOf"))?.items()?;
+    let constants = alternatives.iter().filter_map(|one| one.get("const").and_then(Json::as_str).map(ToOwned::to_owned));
+    let enums = alternatives.iter().filter_map(|one| one.get("enum").and_then(Json::items)).flat_map(texts);
+    Some(constants.chain(enums).collect())
+}
