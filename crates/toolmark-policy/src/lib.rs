@@ -8,11 +8,12 @@
 //!
 //! ```
 //! use serde_json::json;
+//! use toolmark_core::behavior::KnownBehavior;
 //! use toolmark_core::document::Document;
 //! use toolmark_core::facts::Facts;
 //! use toolmark_core::snapshot::Snapshot;
 //! use toolmark_core::verdict::Decision;
-//! use toolmark_policy::{Caller, KnownBehavior, Policy, PolicyConfig, Request, Rule, Statements};
+//! use toolmark_policy::{Caller, Policy, PolicyConfig, Request, Rule};
 //!
 //! let tools = r#"[{"name": "merge", "inputSchema": {"type": "object", "properties": {"base": {"type": "string"}}}}]"#;
 //! let catalog = Snapshot::of(&Document::new("tools.json", tools.into()), "github").into_builder().build()?;
@@ -20,9 +21,10 @@
 //! let rule = Rule::builder(Decision::Ask).id("main").tool("mcp__github__merge").argument("base", "main").build()?;
 //! let policy = Policy::load(&PolicyConfig::new().rule(rule), &catalog)?;
 //!
+//! let tool = catalog.find("github.merge", |_| true)?;
 //! let answer = policy.judge(&Request {
-//!     tool: catalog.find("github.merge", |_| true)?,
-//!     behavior: &KnownBehavior::combine(Statements::default()),
+//!     tool,
+//!     behavior: &KnownBehavior::of(tool.definition(), None),
 //!     facts: &Facts::default(),
 //!     arguments: &json!({"base": "main"}),
 //!     task: None,
@@ -38,7 +40,6 @@ mod cedar;
 mod config;
 mod error;
 pub mod pattern;
-mod pending;
 mod plan;
 mod policy;
 mod preset;
@@ -53,7 +54,6 @@ pub use answer::{Author, Named, Permission, PolicyAnswer};
 pub use cedar::{CedarDefault, CedarText, ParseCedarDefaultError, SCHEMA};
 pub use config::{PolicyConfig, PolicySettings};
 pub use error::LoadPolicyError;
-pub use pending::{Agreement, BehaviorPattern, BehaviorSource, KnownBehavior, Statements};
 pub use policy::Policy;
 pub use preset::{ParsePresetError, Preset};
 pub use request::{Caller, Request};

@@ -1,10 +1,9 @@
 //! What a policy is asked about: one call, borrowed from whoever holds its parts.
 
 use serde_json::Value;
+use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::facts::Facts;
 use toolmark_core::tool::Tool;
-
-use crate::KnownBehavior;
 
 /// One call that wants to run.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! Small catalogs and calls for the tests of this crate.
 
 use serde_json::{Value, json};
+use toolmark_core::behavior::{KnownBehavior, Statements};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::definition::Definition;
 use toolmark_core::facts::{Effect, Facts, Part, Reading};
@@ -8,9 +9,7 @@ use toolmark_core::pack::Pack;
 use toolmark_core::tool::{Source, ToolKind};
 use toolmark_core::verdict::Decision;
 
-use crate::{
-    Caller, KnownBehavior, LoadPolicyError, Policy, PolicyAnswer, PolicyConfig, Request, RuleConfig, Statements,
-};
+use crate::{Caller, LoadPolicyError, Policy, PolicyAnswer, PolicyConfig, Request, RuleConfig};
 
 /// A tool that takes these arguments.
 pub(crate) fn definition(name: &str, arguments: &[&str]) -> Definition {

@@ -7,12 +7,11 @@ use std::hash::BuildHasher as _;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hashbrown::HashTable;
-use toolmark_core::behavior::{Behavior, Mutability};
+use toolmark_core::behavior::{Agreement, Behavior, BehaviorSource, Mutability};
 
 use super::evaluate::Outcome;
 use crate::request::{Caller, Request};
 use crate::tools::ToolAt;
-use crate::{Agreement, BehaviorSource};
 
 /// Everything that a kept decision may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,12 +62,13 @@ const LONGEST_NAMES: usize = 1_024;
 impl<'a> Key<'a> {
     /// What a request says, without the names that no policy looks at.
     pub(super) fn of(request: &Request<'a>, tool: ToolAt, agent: bool, session: bool, task: bool) -> Self {
+        let behavior = request.behavior.behavior_of(request.arguments);
         Self {
             caller: request.caller.only(agent, session),
             task: request.task.filter(|_| task),
             tool,
-            behavior: request.behavior.behavior_of(request.arguments),
-            mutability: request.behavior.mutability(),
+            behavior,
+            mutability: behavior.map(|behavior| behavior.mutability()).or(request.behavior.mutability()),
             source: request.behavior.source(),
             agreement: request.behavior.agreement(),
         }

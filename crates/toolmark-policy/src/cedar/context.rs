@@ -45,12 +45,18 @@ pub(super) fn action(key: &Key<'_>) -> &'static str {
 fn behavior(key: &Key<'_>) -> Result<RestrictedExpression, Unevaluable> {
     let behavior = key.behavior;
     let domain = behavior.map_or(UNKNOWN, |behavior| behavior.output_domain().as_str());
+    let facets = behavior.and_then(|behavior| behavior.facets());
+    let target =
+        facets.and_then(|facets| facets.target).map_or_else(|| UNKNOWN.to_owned(), |target| target.to_string());
     let content = behavior.and_then(|behavior| behavior.content_type()).map_or(UNKNOWN, |content| content.as_str());
     record([
         text("mutability", key.mutability.map_or(UNKNOWN, |mutability| mutability.as_str())),
         text("action", action(key)),
         text("outputDomain", domain),
         text("contentType", content),
+        text("target", &target),
+        text("polarity", facets.map_or(UNKNOWN, |facets| facets.polarity.as_str())),
+        text("reach", facets.map_or(UNKNOWN, |facets| facets.reach.as_str())),
         text("source", key.source.map_or("unknown", |source| source.as_str())),
         text("agreement", key.agreement.as_str()),
     ])

@@ -73,7 +73,7 @@ impl Rule {
             Stance::Permissive => Match::No,
             Stance::Restrictive if is_meant => Match::Yes(None),
             Stance::Restrictive => {
-                let open = behavior.is_none() && self.behavior.iter().any(|pattern| pattern.may_match(known));
+                let open = self.behavior.iter().any(|pattern| pattern.may_match(behavior.as_ref(), known));
                 if open { Match::CannotTell(Doubt::Behavior) } else { Match::No }
             }
         }
