@@ -120,10 +120,6 @@ impl Cedar {
     pub(crate) fn len(&self) -> usize {
         self.infos.len()
     }
-
-    fn info(&self, id: &str) -> Option<&Info> {
-        self.infos.get(*self.by_id.get(id)?)
-    }
 }
 
 fn prepare() -> Result<(cedar_policy::Schema, Uids, Entities), String> {
