@@ -144,7 +144,7 @@ impl Cedar {
         let response = Authorizer::new().is_authorized(asked, set, entities);
         // Cedar keeps them in no order; a verdict has the same reasons in the same order each time.
         let mut applying: Vec<usize> =
-            response.diagnostics().reason().filter_map(|id| self.by_id.get(id.as_ref())).copied().collect();
+            response.diagnostics().reason().filter_map(|id| self.by_id.get::<str>(id.as_ref())).copied().collect();
         applying.sort_unstable();
         for info in applying.into_iter().filter_map(|at| self.infos.get(at)) {
             let why = info.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
