@@ -11,7 +11,7 @@ fn main() {
     let text = std::fs::read_to_string(path).expect("a readable file");
     for line in text.lines() {
         let row: serde_json::Value = serde_json::from_str(line).expect("JSON");
-        let Ok(definition) = Definition::read(Slice::of("tools", line.to_owned()), Form::Row) else { continue };
+        let Ok(definition) = Definition::read(&Slice::of("tools", line.to_owned()), Form::Row) else { continue };
         let of = |mode| Inference::of(&definition, mode);
         let full = of(Mode::Full);
         println!(

@@ -51,7 +51,9 @@ impl fmt::Display for Owner {
 }
 
 impl Problem {
-    pub(crate) fn refused(report: Report, place: Option<Place>) -> Self {
+    /// Something that was refused, and where it was found.
+    #[must_use]
+    pub fn refused(report: Report, place: Option<Place>) -> Self {
         Self { report, place }
     }
 

@@ -6,7 +6,7 @@ use toolmark_core::facts::Reading;
 use crate::language::{Dialect, Language};
 use crate::paths::Scope;
 use crate::shell::{Embedded, Found};
-use crate::{code, http, kubernetes, paths, shell};
+use crate::{code, http, kubernetes, paths, shell, sql};
 
 /// Reads one text in a language.
 pub(crate) fn text(language: Language, text: &str, roots: &[String]) -> Vec<Reading> {
@@ -29,9 +29,16 @@ pub(crate) fn text(language: Language, text: &str, roots: &[String]) -> Vec<Read
     }
 }
 
-/// Plug: `crate::sql::read(text, dialect)`.
-fn sql(_text: &str, _dialect: Dialect) -> Vec<Reading> {
-    later("sql")
+fn sql(text: &str, dialect: Dialect) -> Vec<Reading> {
+    let dialect = match dialect {
+        Dialect::Sqlite => sql::Dialect::Sqlite,
+        Dialect::Postgres => sql::Dialect::Postgres,
+        Dialect::Mysql => sql::Dialect::Mysql,
+        Dialect::Duckdb => sql::Dialect::Duckdb,
+        Dialect::Clickhouse => sql::Dialect::Clickhouse,
+        Dialect::Generic => sql::Dialect::Generic,
+    };
+    vec![sql::read(text, dialect)]
 }
 
 /// Plug: `crate::graphql::read(text, operation)`.
