@@ -13,7 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-lint", &["toolmark-core"]),
     ("toolmark-policy", &["toolmark-core"]),
     ("toolmark", &["toolmark-core", "toolmark-lint"]),
-    ("toolmark-cli", &["toolmark-core", "toolmark-lint"]),
+    ("toolmark-cli", &["toolmark-core", "toolmark-effects", "toolmark-lint"]),
     ("toolmark-testkit", &["toolmark-core"]),
     ("xtask", &["toolmark-core"]),
 ];

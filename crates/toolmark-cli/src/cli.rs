@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use toolmark_core::exposure::{Mode, ProfileName};
+use toolmark_core::gate::Preset;
 use toolmark_core::severity::Severity;
 
 use crate::exit;
@@ -34,6 +35,10 @@ pub(crate) enum Command {
     Pin(Pin),
     /// Show what changed between two snapshots, or since the lock was written
     Diff(Diff),
+    /// Say what would happen to one call, and why, without calling
+    Explain(Explain),
+    /// Measure the classifier, the identities and the gate on labelled data
+    Eval(Eval),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -183,6 +188,38 @@ pub(crate) struct Diff {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The call: a file with `{"name", "namespace"?, "arguments"}`
+    #[arg(value_name = "CALL.json")]
+    pub(crate) call: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// The task that the call belongs to; built in: read-only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task: Option<String>,
+
+    /// How strict the gate is: observe, balanced, careful or read-only
+    #[arg(long, value_name = "PRESET", default_value = "balanced")]
+    pub(crate) preset: Preset,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Eval {
+    /// A folder with `tools.jsonl` and any of `labels.jsonl`, `pairs.jsonl`, `calls.jsonl`
+    pub(crate) dir: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// From which severity on a command fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FailOn(Option<Severity>);
@@ -223,6 +260,8 @@ impl Cli {
             Command::Lint(arguments) => arguments.json || arguments.sarif,
             Command::Pin(arguments) => arguments.json,
             Command::Diff(arguments) => arguments.json,
+            Command::Explain(arguments) => arguments.json,
+            Command::Eval(arguments) => arguments.json,
         }
     }
 }

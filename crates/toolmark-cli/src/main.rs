@@ -25,6 +25,8 @@ fn main() -> ExitCode {
         Command::Lint(arguments) => commands::lint::run(&arguments),
         Command::Pin(arguments) => commands::pin::run(&arguments),
         Command::Diff(arguments) => commands::diff::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Eval(arguments) => commands::eval::run(&arguments),
     };
     match done {
         Ok(exit) => exit.into(),

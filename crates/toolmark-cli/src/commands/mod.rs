@@ -1,6 +1,8 @@
 //! One file a command.
 
 pub(crate) mod diff;
+pub(crate) mod eval;
+pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 pub(crate) mod pin;
