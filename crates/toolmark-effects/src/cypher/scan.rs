@@ -178,8 +178,9 @@ pub(super) fn read(words: &Words<'_>, nested: usize) -> Result<Effect, String> {
         return Err(format!("`{}` begins no statement that is known here", visible(words.raw(0), 40)));
     }
     let mut effect = Effect::pure(Action::Read, "reads the graph");
+    let limited = is_limited(words);
     for at in 0..words.len() {
-        if let Some(found) = clause(words, at, nested) {
+        if let Some(found) = clause(words, at, limited, nested) {
             join(&mut effect, found);
         }
     }
@@ -198,13 +199,27 @@ fn administration(words: &Words<'_>, action: Action, bounded: bool, danger: Opti
     if bounded { effect } else { effect.unbounded() }
 }
 
+/// True when the first `MATCH` names something in particular: by a property, or by a condition that is more than `true`.
+fn is_limited(words: &Words<'_>) -> bool {
+    let ends = ["RETURN", "WITH", "CREATE", "MERGE", "FOREACH", "CALL", "SET", "DELETE", "DETACH", "REMOVE", "UNWIND"];
+    let start = (0..words.len()).find(|&at| words.is(at, "MATCH") && !words.is_name(at)).unwrap_or(words.len());
+    let end = (start..words.len()).find(|&at| words.is_one_of(at, &ends) && !words.is_name(at)).unwrap_or(words.len());
+    (start..end).any(|at| {
+        let condition =
+            words.is(at, "WHERE") && !words.is(at + 1, "true") && words.kind(at + 1) != Some(TokenKind::Integer);
+        condition || words.kind(at) == Some(TokenKind::LeftBrace)
+    })
+}
+
 /// What the word at `at` does where it begins a clause.
-fn clause(words: &Words<'_>, at: usize, nested: usize) -> Option<Effect> {
+fn clause(words: &Words<'_>, at: usize, limited: bool, nested: usize) -> Option<Effect> {
     if words.is_name(at) {
         return None;
     }
-    // Without a tree nothing is known about what limits a change.
-    let writes = |action: Action, summary: &str| Some(Effect::mutating(action, summary).unbounded());
+    let writes = |action: Action, summary: &str| {
+        let effect = Effect::mutating(action, summary);
+        Some(if limited { effect } else { effect.unbounded() })
+    };
     if words.is_one_of(at, &["CREATE", "INSERT", "MERGE"]) {
         return Some(Effect::mutating(Action::Create, "creates nodes or relationships"));
     }
