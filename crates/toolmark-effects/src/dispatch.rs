@@ -1,4 +1,4 @@
-//! One match from language to reader. Readers that live on another branch answer that they cannot tell, until they are here.
+//! One match from language to reader.
 
 use serde_json::Value;
 use toolmark_core::facts::Reading;
@@ -6,21 +6,19 @@ use toolmark_core::facts::Reading;
 use crate::language::{Dialect, Language};
 use crate::paths::Scope;
 use crate::shell::{Embedded, Found};
-use crate::{code, http, kubernetes, paths, shell, sql};
+use crate::{code, cypher, graphql, http, kubernetes, mongo, paths, redis, shell, sql};
 
 /// Reads one text in a language.
 pub(crate) fn text(language: Language, text: &str, roots: &[String]) -> Vec<Reading> {
     match language {
-        // ---- plugged in on merge: `sql`, `mongo`, `redis`, `cypher`, `graphql` ----
         Language::Sql(dialect) => sql(text, dialect),
-        Language::Redis => later("redis"),
-        Language::Cypher => later("cypher"),
+        Language::Redis => vec![redis::read(text)],
+        Language::Cypher => vec![cypher::read(text)],
         Language::GraphQl => graphql(text, None),
         Language::MongoPipeline | Language::MongoCommand | Language::MongoOperation => match serde_json::from_str(text) {
             Ok(document) => mongo(language, "", &document),
             Err(_) => cannot_tell("it is no document of MongoDB"),
         },
-        // ---- ours ----
         Language::Shell | Language::Argv => resolved(shell::find(text), roots),
         Language::Kubernetes => resolved(kubernetes::command_line(text), roots),
         Language::Code => vec![code::read(text)],
@@ -41,18 +39,16 @@ fn sql(text: &str, dialect: Dialect) -> Vec<Reading> {
     vec![sql::read(text, dialect)]
 }
 
-/// Plug: `crate::graphql::read(text, operation)`.
-pub(crate) fn graphql(_text: &str, _operation: Option<&str>) -> Vec<Reading> {
-    later("graphql")
+pub(crate) fn graphql(text: &str, operation: Option<&str>) -> Vec<Reading> {
+    vec![graphql::read(text, operation)]
 }
 
-/// Plug: `crate::mongo::{read_pipeline, read_command, read_operation}`.
-pub(crate) fn mongo(_language: Language, _name: &str, _document: &Value) -> Vec<Reading> {
-    later("mongo")
-}
-
-fn later(language: &str) -> Vec<Reading> {
-    cannot_tell(&format!("{language} is not read yet"))
+pub(crate) fn mongo(language: Language, name: &str, document: &Value) -> Vec<Reading> {
+    vec![match language {
+        Language::MongoPipeline => mongo::read_pipeline(document),
+        Language::MongoCommand => mongo::read_command(document),
+        _ => mongo::read_operation(name, document),
+    }]
 }
 
 fn path(text: &str, scope: Scope, roots: &[String]) -> Reading {

@@ -1,14 +1,19 @@
 //! Arguments → facts: what a call would do, read from what it carries. Pure, bounded, never a guess.
 
 mod analyze;
-mod dispatch;
 pub mod carriers;
 pub mod code;
+pub mod cypher;
+mod dispatch;
+pub mod graphql;
 pub mod http;
 pub mod kubernetes;
 pub mod language;
+pub mod mongo;
 pub mod paths;
+pub mod redis;
 pub mod settings;
 pub mod shell;
 pub mod sql;
+
 pub use analyze::{analyze, analyze_with};

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use toolmark_core::facts::{Effect, Reading};
 use toolmark_effects::sql::{self, Dialect};
+use toolmark_effects::{cypher, graphql, mongo, redis};
 
 /// A reading in the words of the corpus: `PURE READ`, `MUTATES DELETE unbounded privilege`, `cannot tell`.
 fn in_words(reading: &Reading) -> Value {
@@ -52,4 +53,33 @@ fn dialect(case: &Value) -> Dialect {
 #[test]
 fn sql_does_what_its_cases_say() {
     check(include_str!("../corpus/sql.jsonl"), 250, |case| sql::read(case["text"].as_str().unwrap(), dialect(case)));
+}
+
+#[test]
+fn mongo_does_what_its_cases_say() {
+    check(include_str!("../corpus/mongo.jsonl"), 40, |case| match (case.get("pipeline"), case.get("command")) {
+        (Some(pipeline), _) => mongo::read_pipeline(pipeline),
+        (None, Some(command)) => mongo::read_command(command),
+        (None, None) => mongo::read_operation(case["operation"].as_str().unwrap(), &case["arguments"]),
+    });
+}
+
+#[test]
+fn redis_does_what_its_cases_say() {
+    check(include_str!("../corpus/redis.jsonl"), 40, |case| match case["cli"].as_array() {
+        Some(words) => redis::read_cli(&words.iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>()),
+        None => redis::read(case["text"].as_str().unwrap()),
+    });
+}
+
+#[test]
+fn cypher_does_what_its_cases_say() {
+    check(include_str!("../corpus/cypher.jsonl"), 30, |case| cypher::read(case["text"].as_str().unwrap()));
+}
+
+#[test]
+fn graphql_does_what_its_cases_say() {
+    check(include_str!("../corpus/graphql.jsonl"), 30, |case| {
+        graphql::read(case["text"].as_str().unwrap(), case["operation"].as_str())
+    });
 }

@@ -26,7 +26,7 @@ pub(crate) mod place;
 mod pragma;
 mod query;
 mod script;
-mod secrets;
+pub(crate) mod secrets;
 mod session;
 mod split;
 mod statement;

@@ -126,7 +126,7 @@ const TOKEN_TABLES: &[&str] = &[
 ];
 
 /// True when a column of this name holds a credential.
-pub(super) fn is_secret_column(name: &str) -> bool {
+pub(crate) fn is_secret_column(name: &str) -> bool {
     let parts = parts(name);
     let mut rest = parts.as_slice();
     let mut processed = false;
@@ -156,7 +156,7 @@ pub(super) fn is_secret_column(name: &str) -> bool {
 }
 
 /// True when a column of this name holds a credential, given the table it is read from.
-pub(super) fn is_secret_column_of(column: &str, table: &str) -> bool {
+pub(crate) fn is_secret_column_of(column: &str, table: &str) -> bool {
     if is_secret_column(column) {
         return true;
     }
@@ -166,7 +166,7 @@ pub(super) fn is_secret_column_of(column: &str, table: &str) -> bool {
 }
 
 /// True when a table of this name holds credentials in some of its columns.
-pub(super) fn is_secret_table(name: &str) -> bool {
+pub(crate) fn is_secret_table(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     if is_vault(&lower) || lower == "mysql.user" || lower.ends_with(".mysql.user") {
         return true;
