@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::rows::{Label, ToolId, Tools};
-use crate::behavior::Mutability;
+use crate::behavior::{Action, ContentType, Mutability, OutputDomain};
 use crate::inference::{Inference, Inferred, Mode};
 
 /// How one way of classifying does on labels.
@@ -65,15 +65,11 @@ impl ClassifierScore {
     fn add(&mut self, label: &Label, inferred: &Inference) {
         let clear = !label.ambiguous;
         self.field("mutability").add(label.mutability.as_str(), text(&inferred.mutability, Mutability::as_str), clear);
-        self.field("action").add(label.action.as_str(), text(&inferred.action, |value| value.as_str()), clear);
-        let domain = text(&inferred.output_domain, |value| value.as_str());
+        self.field("action").add(label.action.as_str(), text(&inferred.action, Action::as_str), clear);
+        let domain = text(&inferred.output_domain, OutputDomain::as_str);
         self.field("output_domain").add(label.output_domain.as_str(), domain, clear);
         if let Some(content) = label.content_type {
-            self.field("content_type").add(
-                content.as_str(),
-                text(&inferred.content_type, |value| value.as_str()),
-                clear,
-            );
+            self.field("content_type").add(content.as_str(), text(&inferred.content_type, ContentType::as_str), clear);
         }
         let answer = inferred.mutability.value();
         if label.mutability == Mutability::Mutates {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Inference;
 use super::clues::Clues;
 use super::lexicon::{Sense, Usage};
 use super::phrase::Phrase;
-use crate::behavior::{Behavior, ByArgument, Mutability};
+use super::{Inference, Inferred};
+use crate::behavior::{Action, Annotations, Behavior, ByArgument, Mutability};
 use crate::json::Json;
 
 /// Parameters that select what a tool does.
@@ -60,22 +60,21 @@ fn dispatches(clues: &Clues, values: &[String]) -> bool {
 }
 
 fn settle(mut inferred: Inference, pointer: String, values: BTreeMap<String, Behavior>, http: bool) -> Inference {
-    let Some(mut by_argument) = ByArgument::new(pointer, values) else { return inferred };
-    if http && by_argument.floor().mutability() == Mutability::Mutates {
-        // A free request may do anything that the other side offers.
-        by_argument = by_argument.open_ended();
-    }
+    let Some(by_argument) = ByArgument::new(pointer, values) else { return inferred };
     let floor = by_argument.floor();
-    let pure_floor = floor.mutability() == Mutability::Pure;
+    let writes = floor.mutability() == Mutability::Mutates;
     // Invariant: the values may show that a tool is worse than its name, never that it is better.
-    if pure_floor && inferred.mutability.value() == Some(Mutability::Mutates) {
-        inferred.by_argument = Some(by_argument);
-        return inferred;
+    if writes || inferred.mutability.value() != Some(Mutability::Mutates) {
+        // A free request may do anything that the other side offers.
+        let action = if http && writes { Action::Execute } else { floor.action() };
+        let because = format!("the worst of what `{}` selects", by_argument.pointer());
+        inferred.mutability = Inferred::new(floor.mutability(), 85, because.as_str());
+        inferred.action = Inferred::new(action, 80, because);
     }
-    let because = format!("the worst of what `{}` selects", by_argument.pointer());
-    inferred.mutability = super::Inferred::new(floor.mutability(), 85, because.clone());
-    inferred.action = super::Inferred::new(floor.action(), 80, because);
-    inferred.by_argument = Some(by_argument);
+    inferred.by_argument = Some(match inferred.behavior() {
+        Some(whole) => by_argument.with_floor(whole),
+        None => by_argument,
+    });
     inferred
 }
 
@@ -95,7 +94,7 @@ fn of_value(mut phrase: Phrase, clues: &Clues) -> Option<Behavior> {
         lead: nothing,
         text: String::new(),
         parameters: clues.parameters.clone(),
-        hints: Default::default(),
+        hints: Annotations::default(),
     };
     super::of_clues(&one).behavior()
 }

@@ -5,6 +5,10 @@ use super::action::Act;
 use super::clues::Clues;
 use super::lexicon::{Entry, Kind, Sense};
 use super::parameters::Program;
+use super::subject::nouns;
+use super::surroundings::{
+    distinct, holds_data, in_database, in_git, is_credential, is_machine_image, joins, queries, talks,
+};
 use crate::behavior::{Action, Mutability, OutputDomain};
 
 /// The domain, with the nouns that led to it.
@@ -41,51 +45,6 @@ pub(crate) fn infer(clues: &Clues, act: &Act) -> Domain {
     };
     Domain { field: Inferred::new(domain, confidence, because), head, owner, named: from == "noun" }
 }
-
-/// The noun that a tool is about and what it belongs to: from its name, else from its description, else from its parameters.
-fn nouns(clues: &Clues, act: &Act) -> (Option<&'static Entry>, Option<&'static Entry>, &'static str) {
-    let (mut head, mut owner) = clues.name.head_and_owner();
-    let mut from = "noun";
-    let silent = |entry: Option<&Entry>| entry.is_none_or(|entry| entry.kind == Kind::Vague);
-    let selected = clues.name.objects.is_empty() && clues.name.before.is_empty() && clues.name.words.has("by");
-    let implied =
-        clues.name.verb.is_some_and(|verb| verb.scene.is_some() && act.verb.is_some_and(|own| own.word == verb.word));
-    if (silent(head) && !implied) || selected {
-        let (told, of) = clues.lead.head_and_owner();
-        let things = clues.lead.objects.iter().copied().find(|entry| entry.kind == Kind::Thing);
-        let first = things.or(clues.lead.objects.first().copied()).filter(|entry| entry.kind != Kind::Vague);
-        if !silent(told) || first.is_some() {
-            (head, owner) = (first.or(told), of.or(owner));
-            // "Fetches a URL and extracts its contents" is about the page.
-            owner = owner.filter(|_| !head.is_some_and(|head| head.noun.as_str() == "page"));
-            from = "description says";
-        }
-    }
-    if silent(head) && !implied {
-        if let Some(entry) = clues.parameters.owners.first() {
-            head = Some(entry);
-            from = "parameter for";
-        }
-    }
-    // A part without an owner belongs to what the description or the parameters name.
-    let other = |entry: &&'static Entry| {
-        Some(entry.noun) != head.map(|head| head.noun)
-            && entry.kind == Kind::Thing
-            && !GENERIC.contains(&entry.noun.as_str())
-    };
-    if head.is_some_and(|head| head.kind != Kind::Thing) && owner.is_none() {
-        let said = || clues.lead.tail.iter().copied().find(other);
-        let page = head.is_some_and(|head| head.noun.as_str() == "page");
-        owner = said().or_else(|| clues.parameters.owners.iter().copied().find(other)).filter(|_| !page);
-    }
-    (head.filter(|head| !implied || head.kind != Kind::Vague), owner, from)
-}
-
-/// Nouns too general to own anything.
-const GENERIC: &[&str] = &[
-    "account", "content", "error", "filter", "item", "language", "list", "location", "match", "metric", "number",
-    "object", "option", "query", "record", "resource", "result", "style", "time", "user", "value",
-];
 
 /// What comes back where the verb alone says what is acted on.
 fn scenic(noun: &str, domain: OutputDomain, act: &Act) -> OutputDomain {
@@ -136,7 +95,7 @@ fn read(head: Option<&Entry>, owner: Option<&Entry>, (clues, named): (&Clues, bo
         _ if gives.is_some_and(|_| !named || !distinct(head.domain)) => return (gives.unwrap_or(head.domain), 65),
         Kind::Thing if noun == "image" && is_machine_image(clues, verb) => OutputDomain::Resource,
         // Names of things are a listing, not the things.
-        Kind::Thing if listed && matches!(noun, "file" | "template") || (listed && head.words == "key") => {
+        Kind::Thing if listed && (matches!(noun, "file" | "template") || head.words == "key") => {
             OutputDomain::Structure
         }
         Kind::Thing if verb == "list" && head.domain == OutputDomain::Content => OutputDomain::Structure,
@@ -209,55 +168,4 @@ fn written(head: Option<&Entry>, owner: Option<&Entry>, clues: &Clues, act: &Act
         _ if local => (OutputDomain::Ack, 65),
         _ => (domain, 65),
     }
-}
-
-/// A note or a thread on an issue or a pull request is part of it.
-fn joins(head: &Entry, owner: Option<&Entry>) -> bool {
-    let discussed = owner.is_some_and(|owner| matches!(owner.domain, OutputDomain::Pr | OutputDomain::Issue));
-    discussed && matches!(head.noun.as_str(), "note" | "thread" | "discussion" | "message" | "conversation" | "link")
-}
-
-fn talks(owner: Option<&Entry>) -> bool {
-    owner.is_some_and(|owner| matches!(owner.noun.as_str(), "channel" | "chat" | "conversation" | "thread"))
-}
-
-fn is_credential(clues: &Clues) -> bool {
-    clues.says(&["api key", "access key", "secret key", "signing key", "private key"])
-}
-
-/// Domains that a verb of reckoning does not turn into data.
-fn distinct(domain: OutputDomain) -> bool {
-    !matches!(domain, OutputDomain::Data | OutputDomain::Structure | OutputDomain::Content | OutputDomain::Message)
-}
-
-fn queries(verb: &str) -> bool {
-    matches!(
-        verb,
-        "query" | "search" | "find" | "read" | "sample" | "peek" | "aggregate" | "filter" | "scan" | "execute" | "run"
-    )
-}
-
-fn holds_data(noun: &str) -> bool {
-    matches!(
-        noun,
-        "table" | "collection" | "database" | "index" | "datasource" | "dataset" | "sheet" | "spreadsheet" | "view"
-    )
-}
-
-fn is_machine_image(clues: &Clues, verb: &str) -> bool {
-    matches!(verb, "pull" | "push" | "prune" | "build" | "tag")
-        || clues.says(&["docker", "container", "registry", "droplet", "machine image"])
-}
-
-fn in_database(clues: &Clues) -> bool {
-    let holds = |entry: &&Entry| matches!(entry.noun.as_str(), "collection" | "database" | "index" | "bucket");
-    clues.parameters.owners.iter().any(|entry| holds(&entry)) || clues.lead.tail.iter().any(|entry| holds(&entry))
-}
-
-/// True when the tool works on a git repository.
-fn in_git(clues: &Clues) -> bool {
-    clues.named("git")
-        || clues.parameters.owners.iter().any(|entry| entry.noun.as_str() == "repository")
-        || clues.name.nouns().any(|entry| matches!(entry.noun.as_str(), "repository" | "branch" | "commit"))
-        || clues.says(&["github repository", "gitlab project", "git repository"])
 }

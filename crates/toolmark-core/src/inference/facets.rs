@@ -8,22 +8,22 @@ use super::{Inference, Inferred};
 use crate::behavior::{Action, ContentType, Noun, OutputDomain, Polarity, Reach, Target};
 
 /// Puts all fields together.
-pub(crate) fn complete(clues: &Clues, act: Act, domain: Domain, content_type: Inferred<ContentType>) -> Inference {
-    let polarity = polarity(clues, &act);
-    let (reach, why) = reach(clues, &act);
+pub(crate) fn complete(clues: &Clues, act: &Act, domain: Domain, content_type: Inferred<ContentType>) -> Inference {
+    let polarity = polarity(clues, act);
+    let (reach, why) = reach(clues, act);
     let field = |value: Option<_>| match value {
         Some(value) => Inferred::new(value, act.confidence, act.because.clone()),
         None => Inferred::unknown(act.because.clone()),
     };
     let mutability = field(act.mutability);
     let action = match act.action {
-        Some(action) => Inferred::new(action, act.confidence, act.because.clone()),
-        None => Inferred::unknown(act.because.clone()),
+        Some(action) => Inferred::new(action, act.confidence, act.because.as_str()),
+        None => Inferred::unknown(act.because.as_str()),
     };
     Inference {
         mutability,
         action,
-        target: target(clues, &act, &domain),
+        target: target(clues, act, &domain),
         output_domain: domain.field,
         content_type,
         polarity,

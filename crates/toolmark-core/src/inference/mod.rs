@@ -4,6 +4,7 @@
 //! that a tool only reads, it does not say PURE.
 
 mod action;
+mod claims;
 mod clues;
 mod content;
 mod dispatch;
@@ -13,6 +14,10 @@ mod lexicon;
 mod parameters;
 mod phrase;
 mod schema_only;
+mod senses;
+mod subject;
+mod surroundings;
+mod verb_finder;
 mod words;
 
 use serde_json::{Value, json};
@@ -142,5 +147,5 @@ fn of_clues(clues: &Clues) -> Inference {
     let act = action::infer(clues);
     let domain = domain::infer(clues, &act);
     let content = content::infer(clues, &act, &domain);
-    facets::complete(clues, act, domain, content)
+    facets::complete(clues, &act, domain, content)
 }
