@@ -129,14 +129,14 @@ impl ArgumentPattern {
         }
     }
 
-    /// True when it holds a `*` that stands for part of a text.
+    /// True when a value that is there is written out in the condition, without a `*` or a `not` to let it in.
     #[must_use]
-    pub fn has_wildcard(&self) -> bool {
+    pub fn matches_to_the_letter(&self, value: &Value) -> bool {
         match self {
-            Self::Text(glob) => glob.exact().is_none(),
-            Self::OneOf(patterns) => patterns.iter().any(Self::has_wildcard),
-            Self::Not(_) => true,
-            Self::Present | Self::Exact(_) | Self::Compare(..) => false,
+            Self::Text(glob) => glob.exact().is_some_and(|exact| value == exact),
+            Self::Exact(_) | Self::Compare(..) => self.matches(value, Stance::Permissive),
+            Self::OneOf(patterns) => patterns.iter().any(|pattern| pattern.matches_to_the_letter(value)),
+            Self::Present | Self::Not(_) => false,
         }
     }
 
@@ -199,7 +199,8 @@ fn reads_as(value: &Value, wanted: &Value) -> bool {
             number(text.trim()).and_then(|found| order(&found, wanted)).is_some_and(Ordering::is_eq)
         }
         (Value::String(text), Value::Bool(wanted)) => text.trim().eq_ignore_ascii_case(&wanted.to_string()),
-        (Value::Number(_) | Value::Bool(_), Value::String(wanted)) => value.to_string() == *wanted,
+        (Value::Number(found), Value::String(wanted)) => *found.to_string() == **wanted,
+        (Value::Bool(found), Value::String(wanted)) => wanted == if *found { "true" } else { "false" },
         _ => false,
     }
 }

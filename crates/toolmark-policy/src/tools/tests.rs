@@ -94,6 +94,8 @@ fn a_text_that_can_be_read_in_two_ways_is_refused() {
     assert_eq!(refused(&two, "mcp__a__b__c").0, "rule-ambiguous-tool");
     assert_eq!(means(&two, "a.b__c"), ["a.b__c"]);
     assert_eq!(means(&two, "a__b.c"), ["a__b.c"]);
+    let near = catalog(&[("a", &["c_a"]), ("a__c", &["a"])]);
+    assert_eq!(means(&near, "a__c.a"), ["a__c.a"]);
     let wrapped = catalog(&[("github", &["merge"]), ("gateway", &["github__merge"])]);
     assert_eq!(refused(&wrapped, "github__merge").0, "rule-ambiguous-tool");
     assert_eq!(refused(&wrapped, "github__*").0, "rule-ambiguous-tool");
