@@ -1,4 +1,5 @@
 //! The direction of dependencies, held by a test over `cargo metadata`: arrows point down only.
+#![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;

@@ -10,6 +10,7 @@ mod markup;
 mod phrases;
 mod wording;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -39,6 +40,8 @@ pub enum Kind {
     Steering,
     /// Speaks as the system, the developer or a new role.
     Impersonation,
+    /// Talks to the model, and not as a rule to its harm.
+    Aside,
     /// Takes the user's consent for granted, or skips it.
     Consent,
     /// Makes the model run something.
@@ -55,6 +58,16 @@ pub enum Kind {
     Encoded,
 }
 
+/// An instruction before anybody has asked what it says.
+#[derive(Clone, Debug)]
+struct Match {
+    kind: Kind,
+    severity: Severity,
+    range: Range<usize>,
+    /// What it says once it is decoded, where that is not what stands in the text.
+    decoded: Option<String>,
+}
+
 /// Shorter texts hold no instruction.
 const SHORTEST: usize = 8;
 /// More instructions in one text say nothing more.
@@ -62,17 +75,25 @@ const MOST: usize = 32;
 /// How much of a match is shown, in characters.
 const SHOWN: usize = 160;
 
-impl Instruction {
-    fn new(kind: Kind, severity: Severity, text: &str, range: Range<usize>) -> Self {
-        Self { kind, severity, excerpt: shown(text.get(range.clone()).unwrap_or_default()), range }
+impl Match {
+    fn new(kind: Kind, severity: Severity, range: Range<usize>) -> Self {
+        Self { kind, severity, range, decoded: None }
     }
 
     /// The same with what the text says once it is decoded.
     fn showing(mut self, decoded: &str) -> Self {
-        self.excerpt = shown(decoded);
+        self.decoded = Some(shown(decoded));
         self
     }
 
+    fn of(self, text: &str) -> Instruction {
+        let Self { kind, severity, range, decoded } = self;
+        let excerpt = decoded.unwrap_or_else(|| shown(text.get(range.clone()).unwrap_or_default()));
+        Instruction { kind, severity, excerpt, range }
+    }
+}
+
+impl Instruction {
     /// What it tries to do.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -106,6 +127,7 @@ impl Kind {
         Self::Exfiltration,
         Self::Steering,
         Self::Impersonation,
+        Self::Aside,
         Self::Consent,
         Self::Command,
         Self::Coercion,
@@ -124,6 +146,7 @@ impl Kind {
             Self::Exfiltration => "exfiltration",
             Self::Steering => "steering",
             Self::Impersonation => "impersonation",
+            Self::Aside => "aside",
             Self::Consent => "consent",
             Self::Command => "command",
             Self::Coercion => "coercion",
@@ -143,6 +166,7 @@ impl Kind {
             Self::Exfiltration => "collects secrets, files, other tools' output or the conversation",
             Self::Steering => "steers which tools are called, and when",
             Self::Impersonation => "speaks as the system or gives the model another role",
+            Self::Aside => "talks to the model rather than about the tool",
             Self::Consent => "takes the user's consent for granted",
             Self::Command => "makes the model run commands",
             Self::Coercion => "threatens or presses the model",
@@ -179,17 +203,15 @@ pub fn find(text: &str) -> Vec<Instruction> {
     if text.len() < SHORTEST {
         return Vec::new();
     }
-    let mut found = plain(text);
+    let mut found = Vec::new();
+    plain(text, &mut found);
     if !text.is_ascii() {
         elsewhere(text, &mut found);
     }
     markup::find(text, &mut found);
     encoded::find(text, &mut found);
-    found.sort_by(|one, other| {
-        let order = |it: &Instruction| (it.range.start, it.kind, std::cmp::Reverse(it.severity));
-        order(one).cmp(&order(other))
-    });
-    merge(found)
+    found.sort_by_key(|it| (it.range.start, it.kind, std::cmp::Reverse(it.severity)));
+    merge(found).into_iter().map(|it| it.of(text)).collect()
 }
 
 /// How much all instructions of one tool matter together. Two serious ones with different aims do not meet by accident.
@@ -211,52 +233,50 @@ pub fn severity<'i>(all: impl IntoIterator<Item = &'i Instruction>) -> Option<Se
 
 /// A text on one line, made visible and cut.
 fn shown(text: &str) -> String {
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if line.len() > SHOWN * 4 {
-            break;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    visible(&line, SHOWN)
+    let head = text.char_indices().nth(SHOWN * 2).map_or(text, |(end, _)| text.get(..end).unwrap_or_default());
+    visible(&head.split_whitespace().collect::<Vec<_>>().join(" "), SHOWN)
 }
 
 /// What the words say, without looking for markup or encodings.
-fn plain(text: &str) -> Vec<Instruction> {
+fn plain(text: &str, found: &mut Vec<Match>) {
     let table = phrases::table();
-    let tokens = fold::tokens(text, table.vocabulary());
-    let mut found = Vec::new();
-    table.find(text, &tokens, &mut found);
-    found
+    table.find(&fold::tokens(text, table.vocabulary()), found);
 }
 
-/// What the text says in other scripts. Positions are those of the text in lower case, which for these scripts are the same.
-fn elsewhere(text: &str, found: &mut Vec<Instruction>) {
+/// True when the words of `text` instruct the model in a way that matters.
+fn is_serious(text: &str) -> bool {
+    let mut found = Vec::new();
+    plain(text, &mut found);
+    found.iter().any(|it| it.severity >= Severity::Medium)
+}
+
+/// What the text says in other scripts.
+fn elsewhere(text: &str, found: &mut Vec<Match>) {
     let lower = text.to_lowercase();
     for &(kind, severity, parts) in wording::ELSEWHERE {
         for part in parts {
             if let Some(at) = lower.find(part) {
-                let whole = if lower.len() == text.len() { text } else { &lower };
-                found.push(Instruction::new(kind, severity, whole, at..at + part.len()));
+                // A few letters are longer in lower case; then all that is known is that it stands somewhere.
+                let range = if lower.len() == text.len() { at..at + part.len() } else { 0..text.len() };
+                found.push(Match::new(kind, severity, range).showing(part));
             }
         }
     }
 }
 
 /// Of overlapping matches of one kind, keeps the most serious.
-fn merge(sorted: Vec<Instruction>) -> Vec<Instruction> {
-    let mut kept: Vec<Instruction> = Vec::new();
+fn merge(sorted: Vec<Match>) -> Vec<Match> {
+    let mut kept: Vec<Match> = Vec::new();
+    let mut last: HashMap<Kind, usize> = HashMap::new();
     for next in sorted {
-        match kept.iter_mut().rev().find(|it| it.kind == next.kind) {
-            Some(last) if next.range.start < last.range.end => {
-                if next.severity > last.severity {
-                    *last = next;
-                }
+        let before = last.get(&next.kind).and_then(|&at| kept.get_mut(at));
+        match before.filter(|before| next.range.start < before.range.end) {
+            Some(before) if next.severity > before.severity => *before = next,
+            Some(_) => {}
+            None => {
+                last.insert(next.kind, kept.len());
+                kept.push(next);
             }
-            _ => kept.push(next),
         }
     }
     kept.sort_by_key(|it| std::cmp::Reverse(it.severity));

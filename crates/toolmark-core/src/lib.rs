@@ -10,6 +10,7 @@ pub mod definition;
 pub mod digest;
 pub mod display;
 pub mod document;
+pub mod drift;
 pub mod explain;
 pub mod exposure;
 pub mod facts;

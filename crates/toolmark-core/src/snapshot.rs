@@ -92,7 +92,7 @@ impl SnapshotReader {
             let range = match skim.value() {
                 Ok(range) => range,
                 Err(error) => {
-                    self.refuse(ReadSnapshotError::Json(error), document.place(skim.at()));
+                    self.refuse(&ReadSnapshotError::Json(error), document.place(skim.at()));
                     skim = Skim::new(text, start);
                     // In JSON Lines a broken line does not spoil the others.
                     if lines == 0 || !skim.next_line() {
@@ -107,11 +107,11 @@ impl SnapshotReader {
             match first {
                 b'[' => self.read_list(document, range, &Owner::of(self.documents, key, None)),
                 b'{' => self.read_object(document, range, key),
-                _ => self.refuse(ReadSnapshotError::NotTools("a tool is an object"), document.place(start)),
+                _ => self.refuse(&ReadSnapshotError::NotTools("a tool is an object"), document.place(start)),
             }
         }
         if !any {
-            self.refuse(ReadSnapshotError::Empty(visible(document.label(), 200)), document.place(0));
+            self.refuse(&ReadSnapshotError::Empty(visible(document.label(), 200)), document.place(0));
         }
     }
 
@@ -147,7 +147,7 @@ impl SnapshotReader {
                 // One bad tool must not spoil a list: look for the list, and report the mistake only if there is none.
                 Err(error) if envelope::open(document, range.clone()).is_err() => {
                     let place = slice.place_of(error.offset());
-                    return self.refuse(ReadSnapshotError::Json(error.seen_in(&slice)), place);
+                    return self.refuse(&ReadSnapshotError::Json(error.seen_in(&slice)), place);
                 }
                 Ok(_) | Err(_) => {}
             }
@@ -170,7 +170,7 @@ impl SnapshotReader {
             Err((ReadSnapshotError::LoneTool(bytes), place)) => {
                 self.keep(Problem::refused(ReadDefinitionError::TooLarge { bytes }.report(), Some(place)));
             }
-            Err((error, place)) => self.refuse(error, place),
+            Err((error, place)) => self.refuse(&error, place),
         }
     }
 
@@ -181,7 +181,7 @@ impl SnapshotReader {
             Some(server) => (Form::Row, Owner::of(self.documents, server, field("package"))),
             None => (Form::Tool, Owner::of(self.documents, key, None)),
         };
-        let definition = Definition::of_json(json, slice.clone(), form);
+        let definition = Definition::of_json(json, slice, form);
         self.add(&owner, definition, slice);
     }
 
@@ -199,16 +199,16 @@ impl SnapshotReader {
             match skim.value() {
                 Ok(part) => {
                     let slice = Slice::new(document, part);
-                    self.add(owner, Definition::read(slice.clone(), Form::Tool), &slice);
+                    self.add(owner, Definition::read(&slice, Form::Tool), &slice);
                 }
-                Err(error) => return self.refuse(ReadSnapshotError::Json(error), document.place(skim.at())),
+                Err(error) => return self.refuse(&ReadSnapshotError::Json(error), document.place(skim.at())),
             }
             if skim.take(b']') {
                 return;
             }
             if !skim.take(b',') {
                 let error = ReadSnapshotError::NotTools("a comma is missing between two tools");
-                return self.refuse(error, document.place(skim.at()));
+                return self.refuse(&error, document.place(skim.at()));
             }
         }
     }
@@ -254,7 +254,7 @@ impl SnapshotReader {
         }
     }
 
-    fn refuse(&mut self, error: ReadSnapshotError, place: Place) {
+    fn refuse(&mut self, error: &ReadSnapshotError, place: Place) {
         self.keep(Problem::refused(error.report(), Some(place)));
     }
 
@@ -304,7 +304,7 @@ impl Snapshot {
 
 /// A tool has a name; a server that lists its tools may have one too.
 fn is_tool(json: &Json<'_>) -> bool {
-    json.get("name").is_some() && !json.get("tools").is_some_and(|tools| tools.items().is_some())
+    json.get("name").is_some() && json.get("tools").is_none_or(|tools| tools.items().is_none())
 }
 
 impl Owner {

@@ -1,7 +1,7 @@
 use super::*;
 
 fn read(text: &str) -> Result<Definition, ReadDefinitionError> {
-    Definition::read(Slice::of("test", text.to_owned()), Form::Tool)
+    Definition::read(&Slice::of("test", text.to_owned()), Form::Tool)
 }
 
 fn digest(text: &str) -> DefinitionDigest {
@@ -47,7 +47,7 @@ fn the_digest_is_the_documented_one() {
 #[test]
 fn a_collected_row_has_the_digest_of_the_tool_alone() {
     let row = r#"{"server":"s","package":"npm:x","version":"1","name":"a","title":null,"inputSchema":{}}"#;
-    let row = Definition::read(Slice::of("test", row.to_owned()), Form::Row).unwrap();
+    let row = Definition::read(&Slice::of("test", row.to_owned()), Form::Row).unwrap();
     assert_eq!(row.digest(), digest(r#"{"name":"a","inputSchema":{}}"#));
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Instruction, Kind, fold, plain};
+use super::{Kind, Match, fold, is_serious};
 use crate::severity::Severity;
 
 /// Shorter runs of base64 or hexadecimal digits are names and numbers.
@@ -21,7 +21,7 @@ const SPELLED: &[&str] =
     &["ignore", "instruction", "previous", "system", "password", "credential", "donottell", "donotmention", "secret"];
 
 /// Adds every text that has to be decoded to be read.
-pub(super) fn find(text: &str, found: &mut Vec<Instruction>) {
+pub(super) fn find(text: &str, found: &mut Vec<Match>) {
     runs(text, found);
     if text.contains(['\\', '&', '%']) {
         escapes(text, found);
@@ -32,15 +32,15 @@ pub(super) fn find(text: &str, found: &mut Vec<Instruction>) {
     }
 }
 
-fn report(text: &str, range: Range<usize>, bytes: &[u8], found: &mut Vec<Instruction>) {
+fn report(range: Range<usize>, bytes: &[u8], found: &mut Vec<Match>) {
     let Some(decoded) = language(bytes) else { return };
-    let serious = plain(decoded).iter().any(|it| it.severity >= Severity::Medium);
+    let serious = is_serious(decoded);
     let severity = match decoded.len() {
         _ if serious => Severity::Critical,
         LONG.. => Severity::Medium,
         _ => Severity::Low,
     };
-    found.push(Instruction::new(Kind::Encoded, severity, text, range).showing(decoded));
+    found.push(Match::new(Kind::Encoded, severity, range).showing(decoded));
 }
 
 /// The bytes as text, if they are words with spaces between them.
@@ -53,15 +53,15 @@ fn language(bytes: &[u8]) -> Option<&str> {
         .then_some(text)
 }
 
-fn runs(text: &str, found: &mut Vec<Instruction>) {
+fn runs(text: &str, found: &mut Vec<Match>) {
     for run in long_runs(text.as_bytes(), SHORTEST_RUN, |byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
     }) {
         let digits = text.as_bytes().get(run.clone()).unwrap_or_default();
         if let Some(bytes) = hexadecimal(digits) {
-            report(text, run.clone(), &bytes, found);
+            report(run.clone(), &bytes, found);
         }
-        report(text, run, &base64(digits), found);
+        report(run, &base64(digits), found);
     }
 }
 
@@ -116,7 +116,7 @@ fn base64(run: &[u8]) -> Vec<u8> {
 }
 
 /// Finds runs of `\x41`, `\u0041`, `&#65;`, `&#x41;` and `%41`.
-fn escapes(text: &str, found: &mut Vec<Instruction>) {
+fn escapes(text: &str, found: &mut Vec<Match>) {
     let bytes = text.as_bytes();
     let (mut at, mut start, mut count) = (0, 0, 0);
     let mut decoded = Vec::new();
@@ -137,7 +137,7 @@ fn escapes(text: &str, found: &mut Vec<Instruction>) {
                     decoded.push(b' ');
                 } else {
                     if count >= FEWEST_ESCAPES {
-                        report(text, start..at, &decoded, found);
+                        report(start..at, &decoded, found);
                     }
                     count = 0;
                     decoded.clear();
@@ -169,7 +169,7 @@ fn escape(rest: &[u8]) -> Option<(u8, usize)> {
 }
 
 /// Finds `i g n o r e`: single letters with a separator or two between them.
-fn spelled_out(text: &str, found: &mut Vec<Instruction>) {
+fn spelled_out(text: &str, found: &mut Vec<Match>) {
     let bytes = text.as_bytes();
     let letter = |at: usize| bytes.get(at).copied().filter(u8::is_ascii_alphabetic);
     let separator =
@@ -193,14 +193,14 @@ fn spelled_out(text: &str, found: &mut Vec<Instruction>) {
             word.push(char::from(bytes.get(end).copied().unwrap_or_default()).to_ascii_lowercase());
         }
         if word.len() >= FEWEST_LETTERS && SPELLED.iter().any(|one| word.contains(one)) {
-            found.push(Instruction::new(Kind::Encoded, Severity::High, text, start..end + 1).showing(&word));
+            found.push(Match::new(Kind::Encoded, Severity::High, start..end + 1).showing(&word));
         }
         at = end + 1;
     }
 }
 
 /// Finds text in Unicode tags and bytes in variation selectors.
-fn invisible(text: &str, found: &mut Vec<Instruction>) {
+fn invisible(text: &str, found: &mut Vec<Match>) {
     let mut run = Invisible::default();
     for (at, character) in text.char_indices() {
         let byte = fold::tag(character).or_else(|| selector(character));
@@ -213,12 +213,12 @@ fn invisible(text: &str, found: &mut Vec<Instruction>) {
                 run.end = at + character.len_utf8();
             }
             None => {
-                run.finish(text, found);
+                run.finish(found);
                 run.flag = character == '\u{1F3F4}';
             }
         }
     }
-    run.finish(text, found);
+    run.finish(found);
 }
 
 #[derive(Default)]
@@ -231,7 +231,7 @@ struct Invisible {
 }
 
 impl Invisible {
-    fn finish(&mut self, text: &str, found: &mut Vec<Instruction>) {
+    fn finish(&mut self, found: &mut Vec<Match>) {
         let bytes = std::mem::take(&mut self.bytes);
         let honest = self.flag && matches!(bytes.as_slice(), b"gbeng" | b"gbsct" | b"gbwls");
         self.flag = false;
@@ -239,7 +239,7 @@ impl Invisible {
             return;
         }
         let decoded = String::from_utf8_lossy(&bytes);
-        let found_here = Instruction::new(Kind::Encoded, Severity::Critical, text, self.start..self.end);
+        let found_here = Match::new(Kind::Encoded, Severity::Critical, self.start..self.end);
         found.push(found_here.showing(&decoded));
     }
 }

@@ -2,7 +2,7 @@
 //! elements, text behind a page of white space.
 
 use super::encoded::long_runs;
-use super::{Instruction, Kind, plain};
+use super::{Kind, Match, is_serious};
 use crate::severity::Severity;
 use crate::text::is_hidden;
 
@@ -91,7 +91,7 @@ const LONGEST_TAG: usize = 200;
 const FEWEST_WORDS: usize = 3;
 
 /// Adds everything that markup gives away.
-pub(super) fn find(text: &str, found: &mut Vec<Instruction>) {
+pub(super) fn find(text: &str, found: &mut Vec<Match>) {
     out_of_view(text, found);
     roles(text, found);
     if !text.contains(['<', '[', '&', '＜']) {
@@ -109,61 +109,61 @@ pub(super) fn find(text: &str, found: &mut Vec<Instruction>) {
         } else if rest.starts_with("[//]: # (") {
             skip_to = comment(text, at, ")", found);
         } else if let Some(mark) = TEMPLATE.iter().find(|mark| rest.starts_with(**mark)) {
-            found.push(Instruction::new(Kind::Markup, Severity::High, text, at..at + mark.len()));
+            found.push(Match::new(Kind::Markup, Severity::High, at..at + mark.len()));
         } else if rest.starts_with("<|") {
-            template_token(text, at, rest, found);
+            template_token(at, rest, found);
         } else {
-            tag(text, at, rest, &closed, found);
+            tag(at, rest, &closed, found);
         }
     }
 }
 
 /// Notes a comment and returns where it ends.
-fn comment(text: &str, at: usize, close: &str, found: &mut Vec<Instruction>) -> usize {
+fn comment(text: &str, at: usize, close: &str, found: &mut Vec<Match>) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let length = rest.find(close).map_or(rest.len(), |end| end + close.len());
     let inside = rest.get(..length).unwrap_or_default();
     if inside.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() >= FEWEST_WORDS {
-        let commands = plain(inside).iter().any(|it| it.severity >= Severity::Medium);
+        let commands = is_serious(inside);
         let addressed = inside.split(|c: char| !c.is_alphabetic()).any(|word| {
             ["you", "your", "must", "always", "ai", "assistant", "llm"].iter().any(|one| word.eq_ignore_ascii_case(one))
         });
         let severity = if commands || addressed { Severity::High } else { Severity::Medium };
-        found.push(Instruction::new(Kind::Comment, severity, text, at..at + length));
+        found.push(Match::new(Kind::Comment, severity, at..at + length));
     }
     at + length
 }
 
 /// Notes `<|im_start|>` and its kin.
-fn template_token(text: &str, at: usize, rest: &str, found: &mut Vec<Instruction>) {
+fn template_token(at: usize, rest: &str, found: &mut Vec<Match>) {
     let head: &str = rest.char_indices().nth(34).map_or(rest, |(end, _)| rest.get(..end).unwrap_or_default());
     if let Some(end) = head.get(2..).and_then(|inside| inside.find("|>")) {
         let name = head.get(2..end + 2).unwrap_or_default();
         if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
-            found.push(Instruction::new(Kind::Markup, Severity::High, text, at..at + end + 4));
+            found.push(Match::new(Kind::Markup, Severity::High, at..at + end + 4));
         }
     }
 }
 
 /// Notes a tag that sets a block apart, or one that hides its content.
-fn tag(text: &str, at: usize, rest: &str, closed: &[String], found: &mut Vec<Instruction>) {
+fn tag(at: usize, rest: &str, closed: &[String], found: &mut Vec<Match>) {
     let Some(tag) = Tag::read(rest).filter(|tag| !tag.closing) else { return };
     let range = at..at + tag.length;
     if LOUD.contains(&tag.name.as_str()) {
         if tag.shouted || closed.contains(&tag.name) {
-            found.push(Instruction::new(Kind::Markup, Severity::High, text, range));
+            found.push(Match::new(Kind::Markup, Severity::High, range));
         }
     } else if QUIET.contains(&tag.name.as_str()) {
         if closed.contains(&tag.name) {
-            found.push(Instruction::new(Kind::Markup, Severity::Low, text, range));
+            found.push(Match::new(Kind::Markup, Severity::Low, range));
         }
     } else if HIDING.iter().any(|style| tag.attributes.contains(style)) {
-        found.push(Instruction::new(Kind::OutOfView, Severity::Medium, text, range));
+        found.push(Match::new(Kind::OutOfView, Severity::Medium, range));
     }
 }
 
 /// The names of all tags that are closed somewhere in `text`. Notes those that were never opened.
-fn closed_tags(text: &str, found: &mut Vec<Instruction>) -> Vec<String> {
+fn closed_tags(text: &str, found: &mut Vec<Match>) -> Vec<String> {
     let mut opened: Vec<String> = Vec::new();
     let mut closed: Vec<String> = Vec::new();
     for (at, _) in text.match_indices(['<', '&', '＜']) {
@@ -172,7 +172,7 @@ fn closed_tags(text: &str, found: &mut Vec<Instruction>) -> Vec<String> {
             continue;
         }
         if tag.closing && AROUND.contains(&tag.name.as_str()) && !opened.contains(&tag.name) {
-            found.push(Instruction::new(Kind::Markup, Severity::High, text, at..at + tag.length));
+            found.push(Match::new(Kind::Markup, Severity::High, at..at + tag.length));
         }
         let names = if tag.closing { &mut closed } else { &mut opened };
         if !names.contains(&tag.name) {
@@ -203,10 +203,11 @@ impl Tag {
         for character in rest.get(open.len()..)?.chars() {
             let from = tag.length;
             tag.length += character.len_utf8();
-            if tag.length > LONGEST_TAG || character == '<' {
+            let entity = if character == '&' { rest.get(from..)? } else { "" };
+            if tag.length > LONGEST_TAG || matches!(character, '<' | '＜') || entity.starts_with("&lt;") {
                 return None;
             }
-            if matches!(character, '>' | '＞') || rest.get(from..)?.starts_with("&gt;") {
+            if matches!(character, '>' | '＞') || entity.starts_with("&gt;") {
                 return (!tag.name.is_empty()).then_some(tag);
             }
             if is_hidden(character) {
@@ -230,7 +231,7 @@ impl Tag {
     }
 }
 
-fn out_of_view(text: &str, found: &mut Vec<Instruction>) {
+fn out_of_view(text: &str, found: &mut Vec<Match>) {
     let bytes = text.as_bytes();
     for run in long_runs(bytes, LINES_OUT_OF_VIEW, |byte| byte.is_ascii_whitespace()) {
         let lines = bytes.get(run.clone()).unwrap_or_default().iter().filter(|&&byte| byte == b'\n').count();
@@ -240,11 +241,11 @@ fn out_of_view(text: &str, found: &mut Vec<Instruction>) {
         }
         let shown = behind.char_indices().nth(80).map_or(behind, |(end, _)| behind.get(..end).unwrap_or_default());
         let range = run.start..run.end + shown.len();
-        found.push(Instruction::new(Kind::OutOfView, Severity::Medium, text, range).showing(shown));
+        found.push(Match::new(Kind::OutOfView, Severity::Medium, range).showing(shown));
     }
 }
 
-fn roles(text: &str, found: &mut Vec<Instruction>) {
+fn roles(text: &str, found: &mut Vec<Match>) {
     if !text.contains("SYSTEM")
         && !text.contains("ASSISTANT:")
         && !text.contains("uman:")
@@ -260,7 +261,7 @@ fn roles(text: &str, found: &mut Vec<Instruction>) {
         {
             let start = at + (line.len() - spoken.len());
             let end = at + line.trim_end().len();
-            found.push(Instruction::new(Kind::Impersonation, Severity::Medium, text, start..end));
+            found.push(Match::new(Kind::Impersonation, Severity::Medium, start..end));
         }
         at += line.len();
     }

@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 use super::fold::Token;
 use super::wording::{CLASSES, PHRASES};
-use super::{Instruction, Kind};
+use super::{Kind, Match};
 use crate::severity::Severity;
 
 /// A word of the vocabulary, or none of them.
@@ -122,8 +122,8 @@ impl Table {
         let classes: HashMap<&str, &str> = CLASSES.iter().copied().collect();
         let mut table =
             Self { vocabulary: Vocabulary::new(), phrases: Vec::new(), beginning: Vec::new(), denials: Vec::new() };
-        for &(kind, severity, ref texts) in PHRASES {
-            for text in *texts {
+        for &(kind, severity, texts) in PHRASES {
+            for text in texts {
                 // A phrase that cannot be read is left out; a test compiles them all.
                 let (text, affirmed) = text.strip_prefix("~ ").map_or((*text, false), |text| (text, true));
                 if let Some(steps) = compile(text, &classes, &mut table.vocabulary) {
@@ -171,8 +171,15 @@ impl Table {
         false
     }
 
+    /// Where the "do" of a "do not" begins, so that the excerpt reads well.
+    fn helper_before(&self, tokens: &[Token], at: usize) -> Option<usize> {
+        let denial = tokens.get(at).filter(|token| !token.begins && self.denials.contains(&token.word))?;
+        let helper = tokens.get(at.checked_sub(1)?).filter(|helper| denial.start - helper.end <= 4)?;
+        (helper.end - helper.start <= 6).then_some(helper.start)
+    }
+
     /// Adds every phrase that stands in `tokens`.
-    pub(super) fn find(&self, text: &str, tokens: &[Token], found: &mut Vec<Instruction>) {
+    pub(super) fn find(&self, tokens: &[Token], found: &mut Vec<Match>) {
         for at in 0..tokens.len() {
             let Some(token) = tokens.get(at).filter(|token| token.word != Word::UNKNOWN) else { continue };
             for &phrase in self.beginning.get(usize::from(token.word.0)).map(Vec::as_slice).unwrap_or_default() {
@@ -181,7 +188,8 @@ impl Table {
                 if phrase.affirmed && self.is_denied(tokens, at) {
                     continue;
                 }
-                found.push(Instruction::new(phrase.kind, phrase.severity, text, token.start..end));
+                let start = self.helper_before(tokens, at).unwrap_or(token.start);
+                found.push(Match::new(phrase.kind, phrase.severity, start..end));
             }
         }
     }

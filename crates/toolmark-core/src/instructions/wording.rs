@@ -119,7 +119,7 @@ pub(super) const PHRASES: &[(Kind, Severity, &[&str])] = &[
         &[
             "{not} ..1 tell|telling|inform|notify|let ..1 {user}",
             "{not} ..1 mention|reveal|disclose|discuss ..1 this|it|these|them !parameter|field|value|argument|option",
-            "~ without ..1 notifying|asking|involving ..1 the|your {user}",
+            "~ without ..1 notifying|involving ..1 the|your {user}",
             "upset|upsetting|alarm|alarming|scare|scaring|worry|worrying ..1 {user}",
             "silently|quietly|discreetly ..1 execute|call|invoke|read|collect|gather|copy|extract|open|fetch|send|include|pass|append|attach|forward|upload|submit|insert|exfiltrate|transmit",
             "keep this|these|it ..1 between us|confidential|to_yourself",
@@ -239,21 +239,25 @@ pub(super) const PHRASES: &[(Kind, Severity, &[&str])] = &[
             "as an ..1 ai|llm|language|assistant ..2 you must|should|have|need|will|are_required",
         ],
     ),
+    (Kind::Impersonation, Medium, &["you must|shall|will obey|comply"]),
     (
-        Kind::Impersonation,
+        Kind::Aside,
         Medium,
         &[
             "note|message|notice|instruction|instructions|reminder|memo to|for ..2 {model} you|when|always|must|never|before|also|do|call|ignore|please",
-            "you must|shall|will obey|comply",
+        ],
+    ),
+    (
+        Kind::Aside,
+        Low,
+        &[
+            "note|notes|instruction|instructions|message|attention|important|hint|reminder to|for ..1 {model} !provider|providers|id|name|names|version|settings|configuration|list",
         ],
     ),
     (
         Kind::Impersonation,
         Low,
-        &[
-            "you are a|an|the ..4 assistant|expert|agent|ai|bot|administrator|hacker|system|engineer",
-            "note|notes|instruction|instructions|message|attention|important|hint|reminder to|for ..1 {model} !provider|providers|id|name|names|version|settings|configuration|list",
-        ],
+        &["you are a|an|the ..4 assistant|expert|agent|ai|bot|administrator|hacker|system|engineer"],
     ),
     (
         Kind::Consent,
