@@ -12,9 +12,9 @@ use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Reason};
 
 use crate::answer::{Author, Permission, PolicyAnswer};
-use crate::cedar::{Cedar, UNEVALUABLE};
+use crate::cedar::{Cedar, CedarDefault, UNEVALUABLE};
 use crate::config::{PolicyConfig, rule_id};
-use crate::error::{DuplicateRule, LoadPolicyError, WrongRule};
+use crate::error::{DuplicateRule, LoadPolicyError, PermitsNothing, WrongRule};
 use crate::plan::Plan;
 use crate::preset::Preset;
 use crate::request::Request;
@@ -44,7 +44,7 @@ impl Policy {
     /// [`LoadPolicyError`] with every problem of every rule and policy.
     pub fn load(config: &PolicyConfig, catalog: &Catalog) -> Result<Self, LoadPolicyError> {
         let (preset, version) = (config.preset, PolicyVersion::of(&config.to_json()));
-        if config.rules.is_empty() && config.cedar.is_empty() {
+        if config.rules.is_empty() && config.cedar.is_empty() && config.default == CedarDefault::Permit {
             return Ok(Self { rules: Vec::new(), plan: None, cedar: None, preset, version, notes: Vec::new() });
         }
         let universe = Universe::new(catalog, &config.former, &config.awaited);
@@ -69,6 +69,11 @@ impl Policy {
             [] => None,
             texts => Cedar::load(texts, config.default, &universe, &mut problems, &mut notes),
         };
+        let permits_nothing =
+            config.default == CedarDefault::Deny && cedar.as_ref().is_none_or(|cedar| cedar.len() == 0);
+        if permits_nothing && problems.is_empty() {
+            problems.push(Problem::refused(PermitsNothing.report(), None));
+        }
         if !problems.is_empty() {
             return Err(LoadPolicyError::new(problems));
         }

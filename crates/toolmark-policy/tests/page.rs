@@ -76,7 +76,8 @@ fn every_rule_on_the_page_loads() {
         let settings = example.policy.unwrap_or_default();
         let preset = settings.preset.map(|preset| preset.parse().unwrap()).unwrap_or(Preset::Balanced);
         let default = settings.default.map(|default| default.parse().unwrap()).unwrap_or(CedarDefault::Permit);
-        let config = PolicyConfig::new().preset(preset).cedar_default(default);
+        let config = PolicyConfig::new().preset(preset).cedar("a.cedar", "permit(principal, action, resource);");
+        let config = config.cedar_default(default);
         load(&example.rules.iter().fold(config, PolicyConfig::written_rule), text);
     }
 }

@@ -1,7 +1,7 @@
 //! What an argument must be for a rule to match: an exact value, a text with `*`, one of several, a number within bounds, or not that.
 //!
 //! Doubt counts against the call. A restrictive rule also takes `"10"` for `10`; a permissive one wants the very type, and its
-//! `*` does not reach over a `..` in a path.
+//! `*` does not reach over a `..` in a path, a line break or another control character.
 
 use std::cmp::Ordering;
 
@@ -101,7 +101,7 @@ impl ArgumentPattern {
             Self::Present => true,
             Self::Text(glob) => match (value, stance) {
                 (Value::String(text), Stance::Restrictive) => glob.matches(text),
-                (Value::String(text), Stance::Permissive) => glob.matches(text) && !climbs(glob, text),
+                (Value::String(text), Stance::Permissive) => glob.matches(text) && !slips_through(glob, text),
                 (Value::Number(_) | Value::Bool(_), Stance::Restrictive) => glob.matches(&value.to_string()),
                 _ => false,
             },
@@ -175,14 +175,16 @@ impl Comparison {
     }
 }
 
-/// Invariant: `allow` for `/srv/*` does not cover `/srv/../etc/passwd`, however the dots are written.
-fn climbs(glob: &Glob, text: &str) -> bool {
+/// Invariant: `allow` for `/srv/*` does not cover `/srv/../etc/passwd`, however the dots are written, nor what follows a line break.
+fn slips_through(glob: &Glob, text: &str) -> bool {
     let up = |text: &str| text.split(['/', '\\']).any(|part| part == "..");
     let encoded = || {
         let lower = text.to_ascii_lowercase();
         ["%2e", "%2f", "%5c"].iter().any(|escape| lower.contains(escape))
     };
-    glob.exact().is_none() && !up(glob.as_str()) && (up(text) || (text.contains('%') && encoded()))
+    let control = || text.contains(char::is_control) && !glob.as_str().contains(char::is_control);
+    let climbs = || !up(glob.as_str()) && (up(text) || (text.contains('%') && encoded()));
+    glob.exact().is_none() && (control() || climbs())
 }
 
 fn equal(one: &Value, other: &Value) -> bool {

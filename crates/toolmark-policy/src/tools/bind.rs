@@ -21,7 +21,7 @@ impl Universe<'_> {
     pub(crate) fn bind(&self, owner: &str, pattern: &str, stance: Stance) -> Result<BTreeSet<ToolAt>, BindError> {
         let readings = readings(pattern);
         // Everything is everything, even where there is nothing yet.
-        if readings.iter().any(|reading| reading.pack.is_none() && reading.raw.is_any()) {
+        if Glob::new(pattern).is_any() {
             return Ok(self.all().map(|(at, _)| at).collect());
         }
         let current = self.settle(pattern, &readings);

@@ -62,6 +62,13 @@ fn wildcards_mean_all_tools_of_a_pack_or_all_packs() {
 }
 
 #[test]
+fn a_pack_that_is_named_like_ourselves_is_not_everything() {
+    let catalog = catalog(&[("toolmark", &["a"]), ("other", &["b"])]);
+    assert_eq!(refused(&catalog, "mcp__toolmark__*").0, "rule-ambiguous-tool");
+    assert_eq!(means(&catalog, "toolmark.*"), ["toolmark.a"]);
+}
+
+#[test]
 fn a_bare_name_must_have_one_owner() {
     let (code, fix) = refused(&small(), "create_issue");
     assert_eq!(code, "rule-ambiguous-tool");

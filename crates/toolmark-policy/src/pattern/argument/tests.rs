@@ -62,11 +62,12 @@ fn a_restrictive_rule_reads_a_number_in_a_text_and_a_permissive_one_does_not() {
 }
 
 #[test]
-fn a_star_in_an_allow_rule_does_not_climb_out_of_a_folder() {
+fn a_star_in_an_allow_rule_does_not_climb_out_of_a_folder_or_over_a_line_break() {
     for value in ["/srv/../etc/passwd", "/srv/a/..", "/srv/%2E%2e/etc", "/srv/..%2fetc", r"/srv/a\..\b"] {
         assert_eq!(both(&json!("/srv/*"), &json!(value)), (true, false), "{value}");
     }
     assert_eq!(both(&json!("/srv/*"), &json!("/srv/a..b/100%")), (true, true));
+    assert_eq!(both(&json!("*@example.com"), &json!("a@b.c\nBcc: d@example.com")), (true, false));
     assert_eq!(both(&json!("../*"), &json!("../a")), (true, true));
 }
 
