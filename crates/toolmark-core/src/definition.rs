@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::behavior::{Behavior, ParseBehaviorError};
+use crate::behavior::{Behavior, Facets, ParseBehaviorError, Polarity, Reach};
 use crate::canonical;
 use crate::digest::{self, BodyDigest, DefinitionDigest, PartDigest};
 use crate::document::Slice;
@@ -369,9 +369,17 @@ fn declared_behavior(json: &Json<'_>) -> Result<Option<Behavior>, ParseBehaviorE
     match given {
         [(_, Some(mutability)), (_, Some(action)), (_, Some(domain))] => {
             let behavior = Behavior::new(mutability.parse()?, action.parse()?, domain.parse()?)?;
-            match field("content_type") {
-                Some(content) => Ok(Some(behavior.with_content_type(content.parse()?))),
-                None => Ok(Some(behavior)),
+            let behavior = match field("content_type") {
+                Some(content) => behavior.with_content_type(content.parse()?),
+                None => behavior,
+            };
+            match ["target", "polarity", "reach"].map(field) {
+                [None, None, None] => Ok(Some(behavior)),
+                [target, polarity, reach] => Ok(Some(behavior.with_facets(Facets {
+                    target: target.map(str::parse).transpose()?,
+                    polarity: polarity.map_or(Ok(Polarity::Neutral), str::parse)?,
+                    reach: reach.map_or(Ok(Reach::Named), str::parse)?,
+                }))),
             }
         }
         _ => {

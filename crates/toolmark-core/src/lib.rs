@@ -11,6 +11,7 @@ pub mod digest;
 pub mod display;
 pub mod document;
 pub mod drift;
+pub mod evaluation;
 pub mod explain;
 pub mod exposure;
 pub mod facts;

@@ -22,10 +22,14 @@ impl ByArgument {
         Some(Self { pointer, values, floor })
     }
 
-    /// The same with EXECUTE as its worst case: an undocumented value may do anything.
+    /// The same with another worst case, such as EXECUTE where an undocumented value may do anything.
+    ///
+    /// Invariant: a pure worst case does not replace one that mutates.
     #[must_use]
-    pub fn open_ended(mut self) -> Self {
-        self.floor = self.floor.executing();
+    pub fn with_floor(mut self, floor: Behavior) -> Self {
+        if floor.mutability() >= self.floor.mutability() {
+            self.floor = floor;
+        }
         self
     }
 

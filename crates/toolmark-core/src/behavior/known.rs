@@ -238,8 +238,7 @@ impl KnownBehavior {
     /// The hints to show to clients: only for what the operator says or a second opinion corroborates.
     #[must_use]
     pub fn projected(&self) -> Option<Annotations> {
-        let beyond_doubt =
-            self.source == Some(BehaviorSource::Operator) || self.agreement == Agreement::Corroborated;
+        let beyond_doubt = self.source == Some(BehaviorSource::Operator) || self.agreement == Agreement::Corroborated;
         self.behavior.filter(|_| beyond_doubt).map(|behavior| Annotations::project(&behavior))
     }
 
@@ -301,7 +300,9 @@ fn disagreements(said: &Statements<'_>) -> Vec<Disagreement> {
             }
         }
         let destroys = |action: &Action| matches!(action, Action::Delete | Action::Overwrite);
-        if let Some(action) = inferred.action.value().filter(destroys).filter(|_| said.annotations.destructive == Some(false)) {
+        if let Some(action) =
+            inferred.action.value().filter(destroys).filter(|_| said.annotations.destructive == Some(false))
+        {
             all.push(Disagreement {
                 field: "action",
                 source: BehaviorSource::Annotations,

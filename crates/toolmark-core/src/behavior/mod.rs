@@ -73,13 +73,6 @@ impl Behavior {
         self
     }
 
-    /// The same with an open-ended action.
-    pub(crate) fn executing(mut self) -> Self {
-        self.mutability = Mutability::Mutates;
-        self.action = Action::Execute;
-        self
-    }
-
     /// Whether it changes anything.
     #[must_use]
     pub fn mutability(&self) -> Mutability {

@@ -56,9 +56,21 @@ impl Clues {
                 let sentence = self.text.get(..at).unwrap_or_default();
                 let start = sentence.rfind(['.', '\n', ';']).map_or(0, |dot| dot + 1);
                 let before = sentence.get(start..).unwrap_or_default();
-                !["when ", "if ", "optional", "unless ", "not ", "n't ", "never ", "instead of", "before ", "after ", "without "]
-                    .iter()
-                    .any(|condition| before.contains(condition))
+                ![
+                    "when ",
+                    "if ",
+                    "optional",
+                    "unless ",
+                    "not ",
+                    "n't ",
+                    "never ",
+                    "instead of",
+                    "before ",
+                    "after ",
+                    "without ",
+                ]
+                .iter()
+                .any(|condition| before.contains(condition))
             })
         })
     }

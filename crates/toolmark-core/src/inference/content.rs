@@ -41,15 +41,25 @@ fn read(
 ) -> (ContentType, &'static str) {
     let pictured = act.verb.is_some_and(|verb| verb.word == "screenshot");
     match (domain.field.value(), own) {
-        _ if pictured && domain.field.value() == Some(OutputDomain::Content) => (ContentType::Image, "pictures are returned"),
+        _ if pictured && domain.field.value() == Some(OutputDomain::Content) => {
+            (ContentType::Image, "pictures are returned")
+        }
         (_, Some(media @ (ContentType::Image | ContentType::Audio | ContentType::Video | ContentType::Binary))) => {
             (media, "media are returned")
         }
-        _ if noun == "image" && domain.field.value() == Some(OutputDomain::Content) => (ContentType::Image, "pictures are returned"),
+        _ if noun == "image" && domain.field.value() == Some(OutputDomain::Content) => {
+            (ContentType::Image, "pictures are returned")
+        }
         _ if act.action == Some(Action::Search) => (ContentType::Structured, "results of a search are records"),
-        (Some(OutputDomain::Content | OutputDomain::Diff), None | Some(ContentType::Text)) => (ContentType::Text, "text is returned"),
+        (Some(OutputDomain::Content | OutputDomain::Diff), None | Some(ContentType::Text)) => {
+            (ContentType::Text, "text is returned")
+        }
         (Some(OutputDomain::Run), Some(ContentType::Text)) => (ContentType::Text, "text is returned"),
-        (Some(OutputDomain::Data), _) if matches!(noun, "entry" | "cache") && !several(clues) || clues.named("value") => (ContentType::Text, "a value is returned"),
+        (Some(OutputDomain::Data), _)
+            if matches!(noun, "entry" | "cache") && !several(clues) || clues.named("value") =>
+        {
+            (ContentType::Text, "a value is returned")
+        }
         _ => (ContentType::Structured, "records are returned"),
     }
 }
@@ -70,12 +80,15 @@ fn bare_change(verb: &str) -> bool {
 
 /// True when many values come back at once.
 fn several(clues: &Clues) -> bool {
-    ["many", "multi", "multiple", "all", "list", "hgetall", "mget", "lrange", "smembers"].iter().any(|word| clues.named(word))
+    ["many", "multi", "multiple", "all", "list", "hgetall", "mget", "lrange", "smembers"]
+        .iter()
+        .any(|word| clues.named(word))
 }
 
 fn written(noun: &str) -> ContentType {
     match noun {
-        "entry" | "cache" | "commit" | "content" | "message" | "comment" | "title" | "body" | "description" | "name" => ContentType::Text,
+        "entry" | "cache" | "commit" | "content" | "message" | "comment" | "title" | "body" | "description"
+        | "name" => ContentType::Text,
         "state" | "" => ContentType::None,
         _ => ContentType::Structured,
     }

@@ -2,16 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use super::Inference;
 use super::clues::Clues;
 use super::lexicon::{Sense, Usage};
+use super::parameters::Parameters;
 use super::phrase::Phrase;
-use crate::behavior::{Behavior, ByArgument, Mutability};
+use super::{Inference, Inferred};
+use crate::behavior::{Action, Annotations, Behavior, ByArgument, Mutability};
 use crate::json::Json;
 
 /// Parameters that select what a tool does.
-const SELECTORS: &[&str] =
-    &["method", "action", "operation", "op", "command", "subcommand", "sub_command", "subCommand", "verb", "mode", "actionType", "action_type"];
+const SELECTORS: &[&str] = &[
+    "method",
+    "action",
+    "operation",
+    "op",
+    "command",
+    "subcommand",
+    "sub_command",
+    "subCommand",
+    "verb",
+    "mode",
+    "actionType",
+    "action_type",
+];
 
 /// Adds what each value of a selecting argument does, and makes the worst of them the tool's own behavior.
 pub(crate) fn by_argument(inferred: Inference, clues: &Clues, schema: &Json<'_>) -> Inference {
@@ -42,27 +55,27 @@ const HTTP: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTION
 /// A tool whose name says what it does is not selected by an argument: `create_request` with a `method` makes a request.
 fn dispatches(clues: &Clues, values: &[String]) -> bool {
     let Some(verb) = clues.name.verb.filter(|verb| verb.usage == Usage::Verb) else { return true };
-    let open = matches!(verb.sense, Sense::Manage | Sense::Light | Sense::Run | Sense::Read | Sense::Compute) || verb.word == "write";
+    let open = matches!(verb.sense, Sense::Manage | Sense::Light | Sense::Run | Sense::Read | Sense::Compute)
+        || verb.word == "write";
     open || values.iter().any(|value| Phrase::of_name(value).verb.is_some_and(|own| own.word == verb.word))
 }
 
 fn settle(mut inferred: Inference, pointer: String, values: BTreeMap<String, Behavior>, http: bool) -> Inference {
-    let Some(mut by_argument) = ByArgument::new(pointer, values) else { return inferred };
-    if http && by_argument.floor().mutability() == Mutability::Mutates {
-        // A free request may do anything that the other side offers.
-        by_argument = by_argument.open_ended();
-    }
+    let Some(by_argument) = ByArgument::new(pointer, values) else { return inferred };
     let floor = by_argument.floor();
-    let pure_floor = floor.mutability() == Mutability::Pure;
+    let writes = floor.mutability() == Mutability::Mutates;
     // Invariant: the values may show that a tool is worse than its name, never that it is better.
-    if pure_floor && inferred.mutability.value() == Some(Mutability::Mutates) {
-        inferred.by_argument = Some(by_argument);
-        return inferred;
+    if writes || inferred.mutability.value() != Some(Mutability::Mutates) {
+        // A free request may do anything that the other side offers.
+        let action = if http && writes { Action::Execute } else { floor.action() };
+        let because = format!("the worst of what `{}` selects", by_argument.pointer());
+        inferred.mutability = Inferred::new(floor.mutability(), 85, because.as_str());
+        inferred.action = Inferred::new(action, 80, because);
     }
-    let because = format!("the worst of what `{}` selects", by_argument.pointer());
-    inferred.mutability = super::Inferred::new(floor.mutability(), 85, because.clone());
-    inferred.action = super::Inferred::new(floor.action(), 80, because);
-    inferred.by_argument = Some(by_argument);
+    inferred.by_argument = Some(match inferred.behavior() {
+        Some(whole) => by_argument.with_floor(whole),
+        None => by_argument,
+    });
     inferred
 }
 
@@ -81,8 +94,9 @@ fn of_value(mut phrase: Phrase, clues: &Clues) -> Option<Behavior> {
         name: phrase,
         lead: nothing,
         text: String::new(),
-        parameters: clues.parameters.clone(),
-        hints: Default::default(),
+        // One value is one thing to do, however generic the tool is.
+        parameters: Parameters { generic: false, actions: false, ..clues.parameters.clone() },
+        hints: Annotations::default(),
     };
     super::of_clues(&one).behavior()
 }
@@ -99,12 +113,14 @@ fn selector(schema: &Json<'_>) -> Option<(String, Vec<String>)> {
 
 /// The values of an `enum`, or of alternatives that are constants.
 fn values(property: &Json<'_>) -> Option<Vec<String>> {
-    let texts = |items: &[Json<'_>]| -> Vec<String> { items.iter().filter_map(Json::as_str).map(ToOwned::to_owned).collect() };
+    let texts =
+        |items: &[Json<'_>]| -> Vec<String> { items.iter().filter_map(Json::as_str).map(ToOwned::to_owned).collect() };
     if let Some(items) = property.get("enum").and_then(Json::items) {
         return Some(texts(items));
     }
     let alternatives = property.get("anyOf").or_else(|| property.get("oneOf"))?.items()?;
-    let constants = alternatives.iter().filter_map(|one| one.get("const").and_then(Json::as_str).map(ToOwned::to_owned));
+    let constants =
+        alternatives.iter().filter_map(|one| one.get("const").and_then(Json::as_str).map(ToOwned::to_owned));
     let enums = alternatives.iter().filter_map(|one| one.get("enum").and_then(Json::items)).flat_map(texts);
     Some(constants.chain(enums).collect())
 }

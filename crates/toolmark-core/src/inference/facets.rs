@@ -5,25 +5,25 @@ use super::clues::Clues;
 use super::domain::Domain;
 use super::lexicon::{Entry, Kind};
 use super::{Inference, Inferred};
-use crate::behavior::{Action, ContentType, Polarity, Reach, Target};
+use crate::behavior::{Action, ContentType, Noun, OutputDomain, Polarity, Reach, Target};
 
 /// Puts all fields together.
-pub(crate) fn complete(clues: &Clues, act: Act, domain: Domain, content_type: Inferred<ContentType>) -> Inference {
-    let polarity = polarity(clues, &act);
-    let (reach, why) = reach(clues, &act);
+pub(crate) fn complete(clues: &Clues, act: &Act, domain: Domain, content_type: Inferred<ContentType>) -> Inference {
+    let polarity = polarity(clues, act);
+    let (reach, why) = reach(clues, act);
     let field = |value: Option<_>| match value {
         Some(value) => Inferred::new(value, act.confidence, act.because.clone()),
         None => Inferred::unknown(act.because.clone()),
     };
     let mutability = field(act.mutability);
     let action = match act.action {
-        Some(action) => Inferred::new(action, act.confidence, act.because.clone()),
-        None => Inferred::unknown(act.because.clone()),
+        Some(action) => Inferred::new(action, act.confidence, act.because.as_str()),
+        None => Inferred::unknown(act.because.as_str()),
     };
     Inference {
         mutability,
         action,
-        target: target(clues, &act, &domain),
+        target: target(clues, act, &domain),
         output_domain: domain.field,
         content_type,
         polarity,
@@ -44,12 +44,21 @@ fn target(clues: &Clues, act: &Act, domain: &Domain) -> Inferred<Target> {
         let target = part.map_or(Target::of(noun), |part| Target::of(noun).part(part));
         return Inferred::new(target, 80, "implied by the verb");
     }
+    if act.action == Some(Action::Execute) && domain.field.value() == Some(OutputDomain::Session) {
+        return Inferred::new(Target::of(Noun::known("page")), 60, "runs in a page");
+    }
+    // What a description happens to mention varies from server to server; it decides only what is changed.
+    if reads(act) && !domain.named {
+        return Inferred::unknown("no noun in the name");
+    }
     let is_thing = |entry: &&Entry| entry.kind != Kind::Vague;
     let part = act.verb.filter(|_| !reads(act)).and_then(|verb| verb.part);
     let Some(head) = domain.head.filter(is_thing) else {
         return match act.verb.and_then(|verb| verb.scene) {
-            Some((noun, _)) => Inferred::new(Target::of(noun), 60, "implied by the verb"),
-            None => Inferred::unknown("no noun that we know"),
+            Some((noun, _)) if !(reads(act) && SAID_BY_DOMAIN.contains(&noun.as_str())) => {
+                Inferred::new(Target::of(noun), 60, "implied by the verb")
+            }
+            _ => Inferred::unknown("no noun that we know"),
         };
     };
     let belongs = head.kind != Kind::Thing;
@@ -66,11 +75,33 @@ fn target(clues: &Clues, act: &Act, domain: &Domain) -> Inferred<Target> {
         (_, Some(part)) => Target::of(head.noun).part(part),
         _ => Target::of(head.noun),
     };
+    if reads(act) && target == Target::of(head.noun) && SAID_BY_DOMAIN.contains(&head.noun.as_str()) {
+        return Inferred::unknown("the domain says it already");
+    }
     Inferred::new(target, 70, format!("noun *{}*", head.words))
 }
 
+/// Nouns that tell of a reader no more than its domain does.
+const SAID_BY_DOMAIN: &[&str] = &[
+    "content",
+    "document",
+    "issue",
+    "item",
+    "message",
+    "object",
+    "page",
+    "pull_request",
+    "query",
+    "record",
+    "repository",
+    "resource",
+    "run",
+    "user",
+];
+
 fn unties(act: &Act) -> bool {
-    act.verb.is_some_and(|verb| matches!(verb.word, "add" | "remove" | "attach" | "detach" | "link" | "unlink" | "kick"))
+    act.verb
+        .is_some_and(|verb| matches!(verb.word, "add" | "remove" | "attach" | "detach" | "link" | "unlink" | "kick"))
 }
 
 /// Which way: the verb says it, or a word of direction beside a verb that has none.
@@ -99,7 +130,9 @@ fn reach(clues: &Clues, act: &Act) -> (Reach, &'static str) {
         return (Reach::Root, "runs with more rights");
     }
     let told = act.action == Some(Action::Send)
-        && clues.says(&["to all ", "to everyone", "to every ", "all users", "all subscribers", "all followers", "all members"]);
+        && ["to all", "to everyone", "to every", "all users", "all subscribers", "all followers", "all members"]
+            .iter()
+            .any(|everybody| clues.lead.words.has_run(everybody));
     let everyone = act.verb.is_some_and(|verb| verb.word == "broadcast") || told;
     let named = ["all", "everyone", "everything", "live", "public"].iter().any(|word| words.has(word));
     if everyone || (!reads(act) && named) {

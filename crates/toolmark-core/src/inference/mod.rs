@@ -4,6 +4,7 @@
 //! that a tool only reads, it does not say PURE.
 
 mod action;
+mod claims;
 mod clues;
 mod content;
 mod dispatch;
@@ -13,6 +14,10 @@ mod lexicon;
 mod parameters;
 mod phrase;
 mod schema_only;
+mod senses;
+mod subject;
+mod surroundings;
+mod verb_finder;
 mod words;
 
 use serde_json::{Value, json};
@@ -109,8 +114,7 @@ impl Inference {
     /// The whole behavior, when no field of the paper is missing.
     #[must_use]
     pub fn behavior(&self) -> Option<Behavior> {
-        let (mutability, action, domain) =
-            (self.mutability.value?, self.action.value?, self.output_domain.value?);
+        let (mutability, action, domain) = (self.mutability.value?, self.action.value?, self.output_domain.value?);
         let mut behavior = Behavior::new(mutability, action, domain).ok()?;
         if let Some(content) = self.content_type.value {
             behavior = behavior.with_content_type(content);
@@ -143,5 +147,8 @@ fn of_clues(clues: &Clues) -> Inference {
     let act = action::infer(clues);
     let domain = domain::infer(clues, &act);
     let content = content::infer(clues, &act, &domain);
-    facets::complete(clues, act, domain, content)
+    facets::complete(clues, &act, domain, content)
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,8 @@ pub(crate) struct Parameters {
     pub(crate) program: Option<Program>,
     /// Chooses by words: `query`, `pattern`.
     pub(crate) search: bool,
+    /// Selects by a query or a filter of any kind.
+    pub(crate) chooses: bool,
     /// Must be given words to choose by.
     pub(crate) asked: bool,
     /// Names a file of the machine: `path`, `filename`.
@@ -63,19 +65,68 @@ const STORING: &[&str] = &["output", "save", "dest", "destination", "download", 
 const PLACES: &[&str] = &["path", "dir", "directory", "file", "folder", "filename", "filepath", "location"];
 const FILES: &[&str] = &["path", "filepath", "filename", "fileabsolutepath", "notepath"];
 const PAGING: &[&str] = &[
-    "page", "limit", "offset", "cursor", "perpage", "pagesize", "maxresults", "nexttoken", "pagetoken", "maxitems",
-    "skip", "top", "after", "startcursor", "sort", "orderby", "sortby", "fields",
+    "page",
+    "limit",
+    "offset",
+    "cursor",
+    "perpage",
+    "pagesize",
+    "maxresults",
+    "nexttoken",
+    "pagetoken",
+    "maxitems",
+    "skip",
+    "top",
+    "after",
+    "startcursor",
+    "sort",
+    "orderby",
+    "sortby",
+    "fields",
 ];
 const SEARCHING: &[&str] = &["query", "q", "search", "pattern", "keyword", "keywords", "searchterm", "regex", "term"];
 const TEXTS: &[&str] = &[
-    "body", "content", "text", "message", "comment", "markdown", "html", "contents", "newcontent", "value", "data",
-    "htmlbody", "notes", "title", "newname", "description",
+    "body",
+    "content",
+    "text",
+    "message",
+    "comment",
+    "markdown",
+    "html",
+    "contents",
+    "newcontent",
+    "value",
+    "data",
+    "htmlbody",
+    "notes",
+    "title",
+    "newname",
+    "description",
 ];
 const RECORDS: &[&str] = &[
-    "documents", "records", "entities", "relations", "items", "rows", "values", "properties", "children", "fields",
-    "config", "update", "updates", "labels", "assignees", "edits", "operations", "objects", "attributes", "settings",
+    "documents",
+    "records",
+    "entities",
+    "relations",
+    "items",
+    "rows",
+    "values",
+    "properties",
+    "children",
+    "fields",
+    "config",
+    "update",
+    "updates",
+    "labels",
+    "assignees",
+    "edits",
+    "operations",
+    "objects",
+    "attributes",
+    "settings",
 ];
-const RECIPIENTS: &[&str] = &["to", "recipient", "recipients", "channel", "channelid", "chatid", "tonumber", "topicarn"];
+const RECIPIENTS: &[&str] =
+    &["to", "recipient", "recipients", "channel", "channelid", "chatid", "tonumber", "topicarn"];
 
 impl Parameters {
     /// Reads the properties of an input schema.
@@ -96,8 +147,26 @@ impl Parameters {
             found.paging |= PAGING.contains(&joined);
             found.recipient |= RECIPIENTS.contains(&joined);
             found.search |= SEARCHING.contains(&joined);
+            found.chooses |= [
+                "query",
+                "filter",
+                "where",
+                "expr",
+                "search",
+                "pattern",
+                "prompt",
+                "question",
+                "text",
+                "vector",
+                "sql",
+                "statement",
+            ]
+            .iter()
+            .any(|word| joined.contains(word));
             found.asked |= is_required(name) && (SEARCHING.contains(&joined) || joined == "userquery");
-            found.ids |= words.len() > 1 && matches!(words.at(words.len() - 1), "id" | "gid" | "sid") && joined != "connectionid";
+            found.ids |= words.len() > 1
+                && matches!(words.at(words.len() - 1), "id" | "gid" | "sid")
+                && joined != "connectionid";
             found.actions |= matches!(joined, "actions" | "operations" | "steps");
             found.file |= FILES.contains(&joined);
             found.program = found.program.or(program(joined));
@@ -134,11 +203,7 @@ fn program(joined: &str) -> Option<Program> {
 }
 
 fn payload(joined: &str) -> Option<Payload> {
-    if RECORDS.contains(&joined) {
-        Some(Payload::Structured)
-    } else {
-        TEXTS.contains(&joined).then_some(Payload::Text)
-    }
+    if RECORDS.contains(&joined) { Some(Payload::Structured) } else { TEXTS.contains(&joined).then_some(Payload::Text) }
 }
 
 /// `issue_number`, `pageId`, `cluster_name`: a noun with a word that identifies.
@@ -155,9 +220,12 @@ fn owner(words: &Words) -> Option<&'static Entry> {
 
 /// Not what only says where to look: every call on GitHub has an owner, every call on AWS a region.
 fn identified(entry: &&'static Entry) -> bool {
-    const WHERE: &[&str] = &["owner", "region", "language", "time", "date", "type", "page", "format", "version", "size", "limit"];
+    const WHERE: &[&str] =
+        &["owner", "region", "language", "time", "date", "type", "page", "format", "version", "size", "limit"];
     entry.domain != OutputDomain::Secret
-        && entry.kind != lexicon::Kind::Part && entry.kind != lexicon::Kind::Measure && !WHERE.contains(&entry.words)
+        && entry.kind != lexicon::Kind::Part
+        && entry.kind != lexicon::Kind::Measure
+        && !WHERE.contains(&entry.words)
 }
 
 /// The verb in "the key to delete".

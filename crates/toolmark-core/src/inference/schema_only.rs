@@ -1,9 +1,10 @@
 //! What the input schema alone tells, with name, title and description removed, as in the paper's experiment.
 
-use super::action::{Act, plain};
+use super::action::Act;
 use super::clues::Clues;
-use super::lexicon::Verb;
+use super::lexicon::{Sense, Verb};
 use super::parameters::Payload;
+use super::senses::plain;
 use super::{Inference, content, domain, facets};
 use crate::behavior::{Action, Mutability};
 
@@ -12,7 +13,7 @@ pub(crate) fn infer(clues: &Clues) -> Inference {
     let act = act(clues);
     let domain = domain::infer(clues, &act);
     let content = content::infer(clues, &act, &domain);
-    facets::complete(clues, act, domain, content)
+    facets::complete(clues, &act, domain, content)
 }
 
 fn act(clues: &Clues) -> Act {
@@ -28,7 +29,7 @@ fn act(clues: &Clues) -> Act {
         return known(Action::Execute, Mutability::Mutates, 50, "a parameter carries a program");
     }
     let changes = |verb: &&Verb| !plain(verb.sense).may_be_pure();
-    if let Some(verb) = parameters.purposes.iter().copied().find(|verb| changes(verb)) {
+    if let Some(verb) = parameters.purposes.iter().copied().find(|verb| changes(verb) && verb.sense != Sense::Light) {
         let because = format!("a parameter is what to *{}*", verb.word);
         let (action, mutability) = (Some(plain(verb.sense)), Some(Mutability::Mutates));
         return Act { action, mutability, confidence: 60, because, verb: Some(verb) };
@@ -43,7 +44,9 @@ fn act(clues: &Clues) -> Act {
             known(Action::Search, Mutability::Pure, 60, "a query for pages of results, and nothing to write")
         }
         // A query alone may be SQL.
-        _ if parameters.search => Act { mutability: None, ..known(Action::Search, Mutability::Pure, 40, "a query of some language") },
+        _ if parameters.search => {
+            Act { mutability: None, ..known(Action::Search, Mutability::Pure, 40, "a query of some language") }
+        }
         _ if parameters.paging => known(Action::Read, Mutability::Pure, 60, "pages of results, and nothing to write"),
         _ => Act {
             action: Some(Action::Read),

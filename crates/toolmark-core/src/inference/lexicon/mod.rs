@@ -10,8 +10,20 @@ pub(crate) use verb::{Sense, Usage, Verb};
 
 use super::words::{base_forms, singular};
 
-/// The verb that is spelled so, in its base form.
+/// What is undone: the opposite of some verb that the table has, under a word that it has not.
+static UNDONE: Verb = Verb::new("undo", Sense::Update).down();
+
+/// The verb that is spelled so, in its base form. "Unexpose" need not be in the table as long as "expose" is.
 pub(crate) fn verb(word: &str) -> Option<&'static Verb> {
+    if let Some(verb) = listed(word) {
+        return Some(verb);
+    }
+    let undone = ["un", "dis"].iter().filter_map(|prefix| word.strip_prefix(prefix)).find_map(listed)?;
+    let reads = matches!(undone.sense, Sense::Read | Sense::Search | Sense::Compute);
+    (undone.usage != Usage::Nouny && !reads).then_some(&UNDONE)
+}
+
+fn listed(word: &str) -> Option<&'static Verb> {
     let at = verbs::VERBS.binary_search_by(|verb| verb.word.cmp(word)).ok()?;
     verbs::VERBS.get(at)
 }
@@ -23,7 +35,8 @@ pub(crate) fn inflected_verb(word: &str) -> Option<&'static Verb> {
 
 /// The noun that is spelled so, in singular or plural.
 pub(crate) fn noun(words: &str) -> Option<&'static Entry> {
-    exact_noun(words).or_else(|| singular(words).and_then(|one| exact_noun(&one)))
+    let unchanged = || words.strip_suffix('s').filter(|stem| !stem.ends_with('s')).and_then(exact_noun);
+    exact_noun(words).or_else(unchanged).or_else(|| singular(words).and_then(|one| exact_noun(&one)))
 }
 
 fn exact_noun(words: &str) -> Option<&'static Entry> {

@@ -71,7 +71,16 @@ pub(crate) enum Sense {
 
 impl Verb {
     pub(super) const fn new(word: &'static str, sense: Sense) -> Self {
-        Self { word, sense, polarity: Polarity::Neutral, usage: Usage::Verb, part: None, scene: None, gives: None, fixed: false }
+        Self {
+            word,
+            sense,
+            polarity: Polarity::Neutral,
+            usage: Usage::Verb,
+            part: None,
+            scene: None,
+            gives: None,
+            fixed: false,
+        }
     }
 
     pub(super) const fn loose(mut self) -> Self {

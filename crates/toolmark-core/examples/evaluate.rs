@@ -1,0 +1,23 @@
+//! Prints how the classifier and the identities do on a folder with `tools.jsonl`, `labels.jsonl` and `pairs.jsonl`:
+//! `cargo run --release --example evaluate [FOLDER]`.
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "an example may stop, and reports on standard output")]
+
+use std::path::Path;
+
+use serde_json::Value;
+use toolmark_core::evaluation::{Evaluation, Label, Pair, Tools};
+
+fn main() {
+    let folder = std::env::args().nth(1).unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus").into());
+    let read = |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).unwrap_or_default();
+    let tools = Tools::read(&read("tools.jsonl")).expect("tools.jsonl");
+    let labels = Label::read_all(&read("labels.jsonl")).expect("labels.jsonl");
+    let pairs = Pair::read_all(&read("pairs.jsonl")).expect("pairs.jsonl");
+    let figures = Evaluation::of(&tools, &labels, &pairs, &fits).to_json();
+    println!("{}", serde_json::to_string_pretty(&figures).expect("JSON"));
+}
+
+/// A schema that does not compile catches nothing.
+fn fits(schema: &Value, arguments: &Value) -> bool {
+    jsonschema::validator_for(schema).map_or(true, |validator| validator.is_valid(arguments))
+}
