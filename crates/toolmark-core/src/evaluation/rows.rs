@@ -121,7 +121,7 @@ impl Tools {
     pub fn read(text: &str) -> Result<Self, ReadRowError> {
         let tool = |line: &str| {
             let id: ToolId = serde_json::from_str(line).map_err(|error| error.to_string())?;
-            let definition = Definition::read(Slice::of("tools.jsonl", line.to_owned()), Form::Row);
+            let definition = Definition::read(&Slice::of("tools.jsonl", line.to_owned()), Form::Row);
             definition.map(|definition| (id, definition)).map_err(|error| error.to_string())
         };
         rows("tools", text, tool).map(|all| Self(all.into_iter().collect()))
