@@ -19,8 +19,12 @@ impl Bench {
             "cargo bench: the catalog",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-core", "--bench", "catalog"]),
         );
+        let policy = succeeds(
+            "cargo bench: policies",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-policy", "--bench", "policy"]),
+        );
         let program = program();
-        if catalog && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if catalog && policy && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 

@@ -70,7 +70,15 @@ fn tested() -> bool {
 
 /// Features that another crate switches on must not be what makes a crate compile.
 fn alone() -> bool {
-    let crates = ["toolmark-core", "toolmark-effects", "toolmark-lint", "toolmark", "toolmark-testkit", "toolmark-cli"];
+    let crates = [
+        "toolmark-core",
+        "toolmark-effects",
+        "toolmark-lint",
+        "toolmark-policy",
+        "toolmark",
+        "toolmark-testkit",
+        "toolmark-cli",
+    ];
     crates.iter().all(|name| {
         succeeds(&format!("cargo check -p {name}"), &mut cargo(&["check", "--locked", "--quiet", "-p", name]))
     })

@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that must stay pure: no runtime, no network.
-const PURE: &[&str] = &["toolmark-core", "toolmark-effects", "toolmark-lint"];
+const PURE: &[&str] = &["toolmark-core", "toolmark-effects", "toolmark-lint", "toolmark-policy"];
 const IMPURE: &[&str] = &["tokio", "async-std", "smol", "reqwest", "hyper", "mio", "ureq", "rustls", "openssl", "ring"];
 
 /// The platform this runs on, so that crates for others need not be there.

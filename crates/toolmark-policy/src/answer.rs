@@ -32,7 +32,7 @@ pub struct Named {
     pub tools: bool,
     /// It names behaviors.
     pub behavior: bool,
-    /// It names effects, and all effects of the call are among them.
+    /// It names effects, and all effects of the call are among them; of a Cedar policy, it looks at facts.
     pub effect: bool,
     /// It names arguments.
     pub arguments: bool,

@@ -71,6 +71,25 @@ pub(crate) struct DuplicateRule {
     pub(crate) count: usize,
 }
 
+/// What no policy permits is to be denied, and there is no policy.
+#[derive(Debug, thiserror::Error)]
+#[error("the default is to deny, but there is no Cedar policy that could permit anything")]
+pub(crate) struct PermitsNothing;
+
+impl Explain for PermitsNothing {
+    fn code(&self) -> Code {
+        Code::new("policy-permits-nothing")
+    }
+
+    fn why(&self) -> String {
+        "either every call would be denied, or the default would be ignored; neither is likely to be meant".into()
+    }
+
+    fn fix(&self) -> String {
+        "check that `cedar` under `[policy]` names files that exist, or remove `default = \"deny\"`".into()
+    }
+}
+
 impl Explain for WrongRule<'_> {
     fn code(&self) -> Code {
         self.error.code()

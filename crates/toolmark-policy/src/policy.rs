@@ -8,12 +8,13 @@ use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain as _};
 use toolmark_core::problem::Problem;
 use toolmark_core::text::visible;
+use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Reason};
 
 use crate::answer::{Author, Permission, PolicyAnswer};
-use crate::cedar::{Cedar, UNEVALUABLE};
+use crate::cedar::{Cedar, CedarDefault, UNEVALUABLE};
 use crate::config::{PolicyConfig, rule_id};
-use crate::error::{DuplicateRule, LoadPolicyError, WrongRule};
+use crate::error::{DuplicateRule, LoadPolicyError, PermitsNothing, WrongRule};
 use crate::plan::Plan;
 use crate::preset::Preset;
 use crate::request::Request;
@@ -42,6 +43,10 @@ impl Policy {
     /// # Errors
     /// [`LoadPolicyError`] with every problem of every rule and policy.
     pub fn load(config: &PolicyConfig, catalog: &Catalog) -> Result<Self, LoadPolicyError> {
+        let (preset, version) = (config.preset, PolicyVersion::of(&config.to_json()));
+        if config.rules.is_empty() && config.cedar.is_empty() && config.default == CedarDefault::Permit {
+            return Ok(Self { rules: Vec::new(), plan: None, cedar: None, preset, version, notes: Vec::new() });
+        }
         let universe = Universe::new(catalog, &config.former, &config.awaited);
         let (mut problems, mut notes) = (Vec::new(), Vec::new());
         let mut rules = Vec::new();
@@ -64,12 +69,15 @@ impl Policy {
             [] => None,
             texts => Cedar::load(texts, config.default, &universe, &mut problems, &mut notes),
         };
+        let permits_nothing =
+            config.default == CedarDefault::Deny && cedar.as_ref().is_none_or(|cedar| cedar.len() == 0);
+        if permits_nothing && problems.is_empty() {
+            problems.push(Problem::refused(PermitsNothing.report(), None));
+        }
         if !problems.is_empty() {
             return Err(LoadPolicyError::new(problems));
         }
-        let plan = (!rules.is_empty() || cedar.is_some()).then(|| Plan::new(&universe, &bound));
-        let version = PolicyVersion::of(&config.to_json());
-        Ok(Self { rules, plan, cedar, preset: config.preset, version, notes })
+        Ok(Self { rules, plan: Some(Plan::new(&universe, &bound)), cedar, preset, version, notes })
     }
 
     /// What rules and policies say about a call.
@@ -94,6 +102,22 @@ impl Policy {
             }
         }
         answer
+    }
+
+    /// The rules and policies that can apply to a tool, whatever the call. Empty for a tool that was not there at load.
+    #[must_use]
+    pub fn applying_to(&self, tool: &Tool) -> Vec<Author> {
+        let Some((plan, row)) = self.plan.as_ref().and_then(|plan| Some((plan, plan.row(tool)?))) else {
+            return Vec::new();
+        };
+        let rules = plan.rules(row).filter_map(|at| self.rules.get(at)).map(|(id, _)| Author::Rule(Arc::clone(id)));
+        let cedar = self.cedar.iter().flat_map(|cedar| cedar.applying_to(row.at));
+        rules.chain(cedar.map(Author::Cedar)).collect()
+    }
+
+    /// The rules, each with its id or place.
+    pub fn rules(&self) -> impl Iterator<Item = (&str, &Rule)> {
+        self.rules.iter().map(|(id, rule)| (&**id, rule))
     }
 
     /// The digest of everything its author wrote.
@@ -130,7 +154,7 @@ fn bind(owner: &str, rule: &Rule, universe: &Universe<'_>, problems: &mut Vec<Pr
             Err(error) => problems.push(Problem::refused(error.report(), None)),
         }
     }
-    let everywhere = rule.tools().is_empty() || tools.len() == universe.len();
+    let everywhere = rule.tools().is_empty() || (!tools.is_empty() && tools.len() == universe.len());
     if problems.len() == before {
         let meant = || universe.all().filter(|(at, _)| everywhere || tools.contains(at)).map(|(_, tool)| tool);
         for argument in rule.arguments().iter().filter_map(|(path, _)| path.argument()) {

@@ -1,4 +1,5 @@
 //! Every example of `docs/policy.md` loads, and what the page says about them is so.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may stop")]
 
 use serde_json::json;
 use toolmark_core::catalog::Catalog;
@@ -9,8 +10,11 @@ use toolmark_policy::{CedarDefault, Policy, PolicyConfig, PolicySettings, Preset
 
 const PAGE: &str = include_str!("../../../docs/policy.md");
 
+/// A tool and its arguments.
+type Listed = (&'static str, &'static [&'static str]);
+
 /// The tools that the examples are about, with their arguments.
-const TOOLS: &[(&str, &[(&str, &[&str])])] = &[
+const TOOLS: &[(&str, &[Listed])] = &[
     (
         "github",
         &[
@@ -72,8 +76,9 @@ fn every_rule_on_the_page_loads() {
         let settings = example.policy.unwrap_or_default();
         let preset = settings.preset.map(|preset| preset.parse().unwrap()).unwrap_or(Preset::Balanced);
         let default = settings.default.map(|default| default.parse().unwrap()).unwrap_or(CedarDefault::Permit);
-        let config = PolicyConfig::new().preset(preset).cedar_default(default);
-        load(&example.rules.iter().fold(config, |config, rule| config.written_rule(rule)), text);
+        let config = PolicyConfig::new().preset(preset).cedar("a.cedar", "permit(principal, action, resource);");
+        let config = config.cedar_default(default);
+        load(&example.rules.iter().fold(config, PolicyConfig::written_rule), text);
     }
 }
 

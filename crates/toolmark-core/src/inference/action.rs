@@ -1,6 +1,6 @@
 //! What a tool does and whether that changes anything: the verb of its name, checked against everything else it says.
 
-use super::claims::{CHANGES, READS_ONLY};
+use super::claims::{CHANGES, READS_ONLY, STORES};
 use super::clues::Clues;
 use super::lexicon::{self, Kind, Sense, Usage, Verb};
 use super::senses::resolve;
@@ -121,7 +121,10 @@ fn without_verb(clues: &Clues) -> Act {
         return Act::new(Action::Execute, 60, "no verb; takes a command and its parameters", None);
     }
     match clues.hints.read_only {
-        Some(true) => Act::new(Action::Read, 60, "no verb; the publisher hints that it only reads", None),
+        Some(true) => {
+            let because = "no verb; only the publisher's hint says that it reads";
+            Act { mutability: None, ..Act::new(Action::Read, 30, because, None) }
+        }
         Some(false) => Act::new(Action::Update, 50, "no verb; the publisher hints that it writes", None),
         None => {
             Act { action: None, mutability: None, confidence: 0, because: "no verb that we know".into(), verb: None }
@@ -155,7 +158,8 @@ fn against_the_rest(clues: &Clues, mut act: Act) -> Act {
                 act.confidence = 55;
                 act.because.push_str("; but the publisher hints that it writes");
             }
-            Some(true) => {
+            // The name reads, and so does the hint: that is two.
+            Some(true) if act.verb.is_some() => {
                 act.mutability = Some(Mutability::Pure);
                 act.confidence = act.confidence.saturating_add(8).min(99);
                 act.because.push_str("; hint readOnly");
@@ -171,10 +175,12 @@ fn against_the_rest(clues: &Clues, mut act: Act) -> Act {
         return act;
     }
     match clues.hints.read_only {
+        // Invariant: a hint alone does not make a tool PURE; it takes a word of the tool's own beside it.
         Some(true) if !strict && action != Action::Delete => {
+            let harmless = (clues.says(READS_ONLY) || informs(clues)) && !clues.says_plainly(STORES);
             act.action = Some(Action::Read);
-            act.mutability = Some(Mutability::Pure);
-            act.confidence = 58;
+            act.mutability = harmless.then_some(Mutability::Pure);
+            act.confidence = if harmless { 58 } else { 30 };
             act.because.push_str("; the verb is no sure one, and the publisher hints that it only reads");
         }
         Some(true) => act.because.push_str("; although the publisher hints that it only reads"),

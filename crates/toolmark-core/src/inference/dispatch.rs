@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::clues::Clues;
 use super::lexicon::{Sense, Usage};
+use super::parameters::Parameters;
 use super::phrase::Phrase;
 use super::{Inference, Inferred};
 use crate::behavior::{Action, Annotations, Behavior, ByArgument, Mutability};
@@ -93,7 +94,8 @@ fn of_value(mut phrase: Phrase, clues: &Clues) -> Option<Behavior> {
         name: phrase,
         lead: nothing,
         text: String::new(),
-        parameters: clues.parameters.clone(),
+        // One value is one thing to do, however generic the tool is.
+        parameters: Parameters { generic: false, actions: false, ..clues.parameters.clone() },
         hints: Annotations::default(),
     };
     super::of_clues(&one).behavior()

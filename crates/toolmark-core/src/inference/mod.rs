@@ -149,3 +149,6 @@ fn of_clues(clues: &Clues) -> Inference {
     let content = content::infer(clues, &act, &domain);
     facets::complete(clues, &act, domain, content)
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,7 @@ pub(super) fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Ac
         {
             Action::Read
         }
+        Sense::Run if verb.word == "test" && is(&["connection", "session"]) => Action::Read,
         Sense::Run => {
             if is_query(phrase, clues) {
                 program(clues)

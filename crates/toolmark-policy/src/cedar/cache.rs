@@ -3,7 +3,7 @@
 //! A cache belongs to one policy in one version, and what it holds is bounded.
 
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hashbrown::HashTable;
@@ -14,7 +14,7 @@ use crate::request::{Caller, Request};
 use crate::tools::ToolAt;
 
 /// Everything that a kept decision may depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key<'a> {
     pub(super) caller: Caller<'a>,
     pub(super) task: Option<&'a str>,
@@ -74,6 +74,18 @@ impl<'a> Key<'a> {
         }
     }
 
+    /// Only what usually differs is hashed; behaviors that differ for one caller and tool are few, and compared.
+    fn hash(&self, hasher: &RandomState) -> u64 {
+        let mut state = hasher.build_hasher();
+        state.write(self.caller.name().as_bytes());
+        for name in [self.caller.agent(), self.caller.session(), self.task] {
+            state.write_u8(0xff);
+            state.write(name.unwrap_or_default().as_bytes());
+        }
+        state.write_u32(self.tool.0);
+        state.finish()
+    }
+
     fn names(&self) -> usize {
         let others = [self.caller.agent(), self.caller.session(), self.task];
         self.caller.name().len() + others.into_iter().flatten().map(str::len).sum::<usize>()
@@ -120,7 +132,7 @@ impl Cache {
 
     /// The decision, if it was made before; else the one that `decide` makes, which is kept.
     pub(super) fn get_or(&self, key: &Key<'_>, decide: impl FnOnce() -> Kept) -> Kept {
-        let hash = self.hasher.hash_one(key);
+        let hash = key.hash(&self.hasher);
         // The table uses the high bits of a hash; the shard is chosen by low ones.
         let Some(shard) = self.shards.get(hash as usize % SHARDS) else { return decide() };
         let read = shard.read().unwrap_or_else(PoisonError::into_inner);
@@ -135,7 +147,7 @@ impl Cache {
                 table.clear();
             }
             if table.find(hash, |entry| entry.key() == *key).is_none() {
-                table.insert_unique(hash, Entry::of(key, kept.clone()), |entry| self.hasher.hash_one(entry.key()));
+                table.insert_unique(hash, Entry::of(key, kept.clone()), |entry| entry.key().hash(&self.hasher));
             }
         }
         kept

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use toolmark_core::document::Document;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::problem::Problem;
+use toolmark_core::text::visible;
 
 /// One thing that is wrong with one policy, or worth a note.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +62,7 @@ impl CedarError {
 }
 
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    visible(&text.split_whitespace().collect::<Vec<_>>().join(" "), 1_000)
 }
 
 impl Explain for CedarError {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cedar_policy::{Effect, EntityUid, Policy, ResourceConstraint};
 use toolmark_core::explain::Explain as _;
+use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 
 use super::entities::Uids;
@@ -89,7 +90,7 @@ fn meaning(
             Ok(Some((tool.map(|tool| uids.tool(tool)), tools)))
         }
         "Pack" => {
-            let pack = universe.bind_pack(&parsed.owner(), name)?.map(|pack| pack.as_str());
+            let pack = universe.bind_pack(&parsed.owner(), name)?.map(PackName::as_str);
             let owned =
                 |pack: &str| universe.all().filter(|(_, tool)| tool.pack() == Some(pack)).map(|(at, _)| at).collect();
             Ok(Some((pack.map(|pack| uids.pack(pack)), pack.map(owned).unwrap_or_default())))

@@ -31,7 +31,7 @@ use self::literals::{Reach, Settled};
 use self::mentions::Mentions;
 use self::source::{Parsed, Says};
 use crate::answer::Named;
-use crate::tools::Universe;
+use crate::tools::{ToolAt, Universe};
 
 pub(crate) use self::evaluate::UNEVALUABLE;
 pub use self::source::CedarText;
@@ -114,6 +114,16 @@ impl Cedar {
         let by_id = infos.iter().zip(0..).map(|(info, at)| (Arc::clone(&info.id), at)).collect();
         let around = (0..universe.len()).map(|_| OnceLock::new()).collect();
         Some(Self { default, infos, by_id, groups, uids, actions, around, cache: Cache::new() })
+    }
+
+    /// The policies that can apply to a tool, in their order.
+    pub(crate) fn applying_to(&self, at: ToolAt) -> Vec<Arc<str>> {
+        let sets = self.groups.get(at).into_iter().flat_map(|group| [&group.fixed, &group.live]);
+        let policies = sets.flat_map(|sets| sets.forbids.policies().chain(sets.permits.policies()));
+        let mut all: Vec<usize> =
+            policies.filter_map(|policy| self.by_id.get::<str>(policy.id().as_ref())).copied().collect();
+        all.sort_unstable();
+        all.into_iter().filter_map(|at| self.infos.get(at)).map(|info| Arc::clone(&info.id)).collect()
     }
 
     /// How many policies there are.

@@ -220,6 +220,16 @@ fn with_the_default_deny_what_no_policy_permits_is_denied() {
 }
 
 #[test]
+fn a_default_of_deny_without_a_policy_is_refused() {
+    let deny = || PolicyConfig::new().cedar_default(CedarDefault::Deny);
+    for config in
+        [deny(), deny().cedar("a.cedar", "// nothing yet"), deny().written_rule(&rule("verdict='ask'\ntask='x'"))]
+    {
+        assert_eq!(codes(Policy::load(&config, &small())), ["policy-permits-nothing"]);
+    }
+}
+
+#[test]
 fn the_principal_is_the_caller_through_agent_and_session() {
     let text = r#"
         forbid(principal in Caller::"bob", action, resource);

@@ -1,7 +1,7 @@
 //! What an argument must be for a rule to match: an exact value, a text with `*`, one of several, a number within bounds, or not that.
 //!
 //! Doubt counts against the call. A restrictive rule also takes `"10"` for `10`; a permissive one wants the very type, and its
-//! `*` does not reach over a `..` in a path.
+//! `*` does not reach over a `..` in a path, a line break or another control character.
 
 use std::cmp::Ordering;
 
@@ -101,7 +101,7 @@ impl ArgumentPattern {
             Self::Present => true,
             Self::Text(glob) => match (value, stance) {
                 (Value::String(text), Stance::Restrictive) => glob.matches(text),
-                (Value::String(text), Stance::Permissive) => glob.matches(text) && !climbs(glob, text),
+                (Value::String(text), Stance::Permissive) => glob.matches(text) && !slips_through(glob, text),
                 (Value::Number(_) | Value::Bool(_), Stance::Restrictive) => glob.matches(&value.to_string()),
                 _ => false,
             },
@@ -129,14 +129,14 @@ impl ArgumentPattern {
         }
     }
 
-    /// True when it holds a `*` that stands for part of a text.
+    /// True when a value that is there is written out in the condition, without a `*` or a `not` to let it in.
     #[must_use]
-    pub fn has_wildcard(&self) -> bool {
+    pub fn matches_to_the_letter(&self, value: &Value) -> bool {
         match self {
-            Self::Text(glob) => glob.exact().is_none(),
-            Self::OneOf(patterns) => patterns.iter().any(Self::has_wildcard),
-            Self::Not(_) => true,
-            Self::Present | Self::Exact(_) | Self::Compare(..) => false,
+            Self::Text(glob) => glob.exact().is_some_and(|exact| value == exact),
+            Self::Exact(_) | Self::Compare(..) => self.matches(value, Stance::Permissive),
+            Self::OneOf(patterns) => patterns.iter().any(|pattern| pattern.matches_to_the_letter(value)),
+            Self::Present | Self::Not(_) => false,
         }
     }
 
@@ -175,14 +175,16 @@ impl Comparison {
     }
 }
 
-/// Invariant: `allow` for `/srv/*` does not cover `/srv/../etc/passwd`, however the dots are written.
-fn climbs(glob: &Glob, text: &str) -> bool {
+/// Invariant: `allow` for `/srv/*` does not cover `/srv/../etc/passwd`, however the dots are written, nor what follows a line break.
+fn slips_through(glob: &Glob, text: &str) -> bool {
     let up = |text: &str| text.split(['/', '\\']).any(|part| part == "..");
     let encoded = || {
         let lower = text.to_ascii_lowercase();
         ["%2e", "%2f", "%5c"].iter().any(|escape| lower.contains(escape))
     };
-    glob.exact().is_none() && !up(glob.as_str()) && (up(text) || (text.contains('%') && encoded()))
+    let control = || text.contains(char::is_control) && !glob.as_str().contains(char::is_control);
+    let climbs = || !up(glob.as_str()) && (up(text) || (text.contains('%') && encoded()));
+    glob.exact().is_none() && (control() || climbs())
 }
 
 fn equal(one: &Value, other: &Value) -> bool {
@@ -199,7 +201,8 @@ fn reads_as(value: &Value, wanted: &Value) -> bool {
             number(text.trim()).and_then(|found| order(&found, wanted)).is_some_and(Ordering::is_eq)
         }
         (Value::String(text), Value::Bool(wanted)) => text.trim().eq_ignore_ascii_case(&wanted.to_string()),
-        (Value::Number(_) | Value::Bool(_), Value::String(wanted)) => value.to_string() == *wanted,
+        (Value::Number(found), Value::String(wanted)) => *found.to_string() == **wanted,
+        (Value::Bool(found), Value::String(wanted)) => wanted == if *found { "true" } else { "false" },
         _ => false,
     }
 }

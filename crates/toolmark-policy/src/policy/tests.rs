@@ -150,6 +150,12 @@ fn a_star_does_not_allow_several_statements() {
     assert!(allowed_by(&[allow], &call(two), "db.query").is_empty());
     assert!(allowed_by(&[allow], &call(vec![unclear("/sql")]), "db.query").is_empty());
     assert_eq!(allowed_by(&[allow], &call(vec![unclear("/other")]), "db.query").len(), 1);
+    for open in ["\"*\"", "{ not = \"x\" }"] {
+        let allow = format!("verdict = \"allow\"\narguments = {{ sql = {open} }}");
+        assert!(allowed_by(&[&allow], &call(vec![unclear("/sql")]), "db.query").is_empty(), "{open}");
+    }
+    let written_out = "verdict = \"allow\"\narguments = { sql = [\"EXPLAIN *\", \"SELECT 1; DROP TABLE users\"] }";
+    assert_eq!(allowed_by(&[written_out], &call(vec![unclear("/sql")]), "db.query").len(), 1);
 }
 
 #[test]
@@ -211,6 +217,37 @@ fn a_tool_that_came_after_the_policy_is_denied_unless_there_is_no_policy() {
     let other = other.tool(toolmark_core::tool::ToolKind::Mcp, definition("query", &[])).build();
     let swapped = before.with_pack(other).unwrap();
     assert_eq!(Call::default().on(&policy, &swapped, "db.query").decision(), Decision::Deny);
+}
+
+#[test]
+fn a_rule_for_every_tool_needs_no_tool() {
+    let empty = Catalog::builder().build().unwrap();
+    assert!(load(&empty, &["verdict = \"deny\"\ntools = \"*\""]).is_ok());
+    assert_eq!(codes(load(&empty, &["verdict = \"deny\"\ntools = \"github.*\""])), ["rule-matches-nothing"]);
+}
+
+#[test]
+fn what_can_apply_to_a_tool_is_known_at_load() {
+    let catalog = small();
+    let config = PolicyConfig::new()
+        .written_rule(&rule("verdict = \"deny\"\ntools = \"github.*\"\nid = \"a\""))
+        .written_rule(&rule("verdict = \"ask\"\ntask = \"x\"\nid = \"b\""))
+        .cedar("c", "@id(\"p\") forbid(principal, action, resource == Tool::\"merge\") when { context.facts.unclear };")
+        .cedar("d", "@id(\"q\") forbid(principal in Caller::\"bob\", action, resource);");
+    let policy = Policy::load(&config, &catalog).unwrap();
+    let on = |tool| {
+        let applying = policy.applying_to(catalog.find(tool, |_| true).unwrap());
+        applying.iter().map(|author| author.id().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(on("github.merge"), ["b", "a", "p", "q"]);
+    assert_eq!(on("db.query"), ["b", "q"]);
+    assert_eq!(policy.rules().map(|(id, _)| id).collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn a_policy_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<Policy>();
 }
 
 #[test]

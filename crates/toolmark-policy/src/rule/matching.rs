@@ -97,7 +97,8 @@ impl Rule {
             }
             // Without a program in the arguments there is no effect that could be covered.
             Stance::Permissive => {
-                let covered = !facts.is_empty()
+                let something = unclear || facts.effects().next().is_some();
+                let covered = something
                     && (!unclear || names_unclear)
                     && facts.effects().all(|effect| cover(&self.effect, effect));
                 if covered { Match::Yes(facts.effects().next()) } else { Match::No }
@@ -108,10 +109,9 @@ impl Rule {
 
 fn argument_matches((path, pattern): &(ArgumentPath, ArgumentPattern), request: &Request<'_>, stance: Stance) -> bool {
     // Invariant: `allow` for the command `git *` does not cover `git status; rm -rf /`. The star says nothing about statements.
-    if stance == Stance::Permissive && pattern.has_wildcard() && holds_several_statements(path, request.facts) {
-        return false;
-    }
+    let to_the_letter = stance == Stance::Permissive && holds_several_statements(path, request.facts);
     let meets = |value: Option<&Value>| match value {
+        Some(value) if to_the_letter => pattern.matches_to_the_letter(value),
         Some(value) => pattern.matches(value, stance),
         None => pattern.matches_absence(stance),
     };

@@ -34,7 +34,7 @@ impl UnknownArgument {
             let reading = tool.definition().reading();
             let schema = reading.input_schema();
             let names = properties(&schema)?;
-            if names.iter().any(|name| *name == argument) {
+            if names.contains(&argument) {
                 return None;
             }
             for name in names {

@@ -2,26 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
-use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
 
+use super::error::BindError;
 use super::spelling::{Reading, fold_pack, fold_raw, readings};
 use super::universe::{ToolAt, Universe};
 use crate::pattern::{Glob, Stance};
 
-/// A pattern that does not settle which tools it means.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BindError {
-    #[error("{owner} names `{pattern}`, which matches no tool")]
-    Nothing { owner: String, pattern: String, suggestions: Vec<String>, renamed: Option<String> },
-    #[error("{owner} names `{pattern}`, which can mean {} different tools", candidates.len())]
-    Ambiguous { owner: String, pattern: String, candidates: Vec<String> },
-}
-
-/// How many candidates an error lists.
-const SHOWN: usize = 6;
 /// At most this many suggestions, at most this far off.
 const SUGGESTIONS: usize = 3;
 const DISTANCE: usize = 2;
@@ -32,17 +20,12 @@ impl Universe<'_> {
     /// Empty when it names a pack that is configured but not listed yet.
     pub(crate) fn bind(&self, owner: &str, pattern: &str, stance: Stance) -> Result<BTreeSet<ToolAt>, BindError> {
         let readings = readings(pattern);
-        let mut meanings: Vec<BTreeSet<ToolAt>> = Vec::new();
-        for reading in &readings {
-            let meaning = self.current(reading).map_err(|candidates| self.ambiguous(owner, pattern, candidates))?;
-            if !meaning.is_empty() && !meanings.contains(&meaning) {
-                meanings.push(meaning);
-            }
+        // Everything is everything, even where there is nothing yet.
+        if Glob::new(pattern).is_any() {
+            return Ok(self.all().map(|(at, _)| at).collect());
         }
-        if meanings.len() > 1 {
-            return Err(self.ambiguous(owner, pattern, meanings.into_iter().flatten().collect()));
-        }
-        let mut bound = meanings.pop().unwrap_or_default();
+        let current = self.settle(pattern, &readings);
+        let mut bound = current.map_err(|candidates| self.ambiguous(owner, pattern, candidates))?;
         let former: BTreeSet<ToolAt> = readings.iter().flat_map(|reading| self.renamed(reading)).collect();
         if stance == Stance::Restrictive {
             bound.extend(&former);
@@ -82,9 +65,37 @@ impl Universe<'_> {
         }
     }
 
+    /// The tools of today that a pattern means, or those between which it does not choose.
+    fn settle(&self, pattern: &str, readings: &[Reading]) -> Result<BTreeSet<ToolAt>, BTreeSet<ToolAt>> {
+        // Invariant: a canonical name means its tool, whatever else it could be read as.
+        let canonical = readings.iter().find(|reading| reading.is_canonical(pattern));
+        if let Some(found) = canonical.and_then(|reading| self.exactly(reading).ok()).filter(|found| !found.is_empty())
+        {
+            return Ok(found);
+        }
+        let mut meanings: Vec<BTreeSet<ToolAt>> = Vec::new();
+        for reading in readings {
+            let meaning = self.current(reading)?;
+            if !meaning.is_empty() && !meanings.contains(&meaning) {
+                meanings.push(meaning);
+            }
+        }
+        if meanings.len() > 1 {
+            Err(meanings.into_iter().flatten().collect())
+        } else {
+            Ok(meanings.pop().unwrap_or_default())
+        }
+    }
+
     /// The tools of today that one reading means, or those between which it does not choose.
     fn current(&self, reading: &Reading) -> Result<BTreeSet<ToolAt>, BTreeSet<ToolAt>> {
-        let found: BTreeSet<ToolAt> = match (&reading.pack, reading.raw.exact()) {
+        let found = self.exactly(reading)?;
+        if found.is_empty() { self.loosely(reading) } else { Ok(found) }
+    }
+
+    /// The same by the very letters.
+    fn exactly(&self, reading: &Reading) -> Result<BTreeSet<ToolAt>, BTreeSet<ToolAt>> {
+        Ok(match (&reading.pack, reading.raw.exact()) {
             (None, Some(short)) => {
                 let owners: BTreeSet<ToolAt> = self.by_short(short).into_iter().collect();
                 return if owners.len() > 1 { Err(owners) } else { Ok(owners) };
@@ -94,8 +105,7 @@ impl Universe<'_> {
                 (Some(pack), Some(raw)) => self.by_canonical(&format!("{pack}.{raw}")).into_iter().collect(),
                 _ => self.scan(|own, raw| in_pack(reading, pack, own, Glob::matches) && reading.raw.matches(raw)),
             },
-        };
-        if found.is_empty() { self.loosely(reading) } else { Ok(found) }
+        })
     }
 
     /// The same where the pack is written as in another program's configuration, or a client replaced characters.
@@ -202,60 +212,5 @@ fn in_pack(reading: &Reading, glob: &Glob, pack: Option<&str>, matches: impl Fn(
     match pack {
         Some(pack) => matches(glob, pack),
         None => glob.is_any() && !reading.from_client,
-    }
-}
-
-impl Explain for BindError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Nothing { .. } => Code::new("rule-matches-nothing"),
-            Self::Ambiguous { .. } => Code::new("rule-ambiguous-tool"),
-        }
-    }
-
-    fn why(&self) -> String {
-        match self {
-            Self::Nothing { renamed: Some(_), .. } => {
-                "the tool has another name now; what was allowed under the old one must be allowed again".into()
-            }
-            Self::Nothing { .. } => "a rule that matches nothing protects nothing, and nobody would notice".into(),
-            Self::Ambiguous { .. } => "a rule for the wrong tool lets the right one through".into(),
-        }
-    }
-
-    fn fix(&self) -> String {
-        match self {
-            Self::Nothing { renamed: Some(name), .. } => format!("write `{name}`"),
-            Self::Nothing { pattern, .. } if pattern.ends_with(')') => {
-                "write the tool alone in `tools`, and what stands in brackets under `arguments`".into()
-            }
-            Self::Nothing { suggestions, .. } if suggestions.is_empty() => {
-                "list what exists with `toolmark inspect`".into()
-            }
-            Self::Nothing { suggestions, .. } => format!("did you mean one of these?\n{}", suggestions.join("\n")),
-            Self::Ambiguous { candidates, .. } => {
-                let mut shown: Vec<String> = candidates.iter().take(SHOWN).cloned().collect();
-                if candidates.len() > SHOWN {
-                    shown.push(format!("(+{} more)", candidates.len() - SHOWN));
-                }
-                format!("write the canonical name of the one that is meant:\n{}", shown.join("\n"))
-            }
-        }
-    }
-
-    fn facts(&self) -> Map<String, Value> {
-        match self {
-            Self::Nothing { owner, pattern, suggestions, renamed } => facts([
-                ("owner", owner.as_str().into()),
-                ("pattern", pattern.as_str().into()),
-                ("suggestions", suggestions.as_slice().into()),
-                ("renamed", renamed.as_deref().into()),
-            ]),
-            Self::Ambiguous { owner, pattern, candidates } => facts([
-                ("owner", owner.as_str().into()),
-                ("pattern", pattern.as_str().into()),
-                ("candidates", candidates.as_slice().into()),
-            ]),
-        }
     }
 }

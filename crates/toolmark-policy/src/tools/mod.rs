@@ -2,11 +2,12 @@
 
 mod arguments;
 mod bind;
+mod error;
 mod spelling;
 mod universe;
 
 pub(crate) use arguments::UnknownArgument;
-pub(crate) use bind::BindError;
+pub(crate) use error::BindError;
 pub(crate) use universe::{ToolAt, Universe};
 
 #[cfg(test)]

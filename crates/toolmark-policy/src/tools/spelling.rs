@@ -15,6 +15,14 @@ pub(super) struct Reading {
     pub(super) from_client: bool,
 }
 
+impl Reading {
+    /// True when this is `text` as a canonical name: the pack ends at the first dot.
+    pub(super) fn is_canonical(&self, text: &str) -> bool {
+        let pack = self.pack.as_ref().filter(|_| !self.from_client);
+        pack.is_some_and(|pack| text.split_once('.') == Some((pack.as_str(), self.raw.as_str())))
+    }
+}
+
 /// The name under which clients usually know Toolmark itself.
 const OURSELVES: &str = "toolmark";
 

@@ -62,6 +62,13 @@ fn wildcards_mean_all_tools_of_a_pack_or_all_packs() {
 }
 
 #[test]
+fn a_pack_that_is_named_like_ourselves_is_not_everything() {
+    let catalog = catalog(&[("toolmark", &["a"]), ("other", &["b"])]);
+    assert_eq!(refused(&catalog, "mcp__toolmark__*").0, "rule-ambiguous-tool");
+    assert_eq!(means(&catalog, "toolmark.*"), ["toolmark.a"]);
+}
+
+#[test]
 fn a_bare_name_must_have_one_owner() {
     let (code, fix) = refused(&small(), "create_issue");
     assert_eq!(code, "rule-ambiguous-tool");
@@ -94,6 +101,8 @@ fn a_text_that_can_be_read_in_two_ways_is_refused() {
     assert_eq!(refused(&two, "mcp__a__b__c").0, "rule-ambiguous-tool");
     assert_eq!(means(&two, "a.b__c"), ["a.b__c"]);
     assert_eq!(means(&two, "a__b.c"), ["a__b.c"]);
+    let near = catalog(&[("a", &["c_a"]), ("a__c", &["a"])]);
+    assert_eq!(means(&near, "a__c.a"), ["a__c.a"]);
     let wrapped = catalog(&[("github", &["merge"]), ("gateway", &["github__merge"])]);
     assert_eq!(refused(&wrapped, "github__merge").0, "rule-ambiguous-tool");
     assert_eq!(refused(&wrapped, "github__*").0, "rule-ambiguous-tool");

@@ -10,8 +10,20 @@ pub(crate) use verb::{Sense, Usage, Verb};
 
 use super::words::{base_forms, singular};
 
-/// The verb that is spelled so, in its base form.
+/// What is undone: the opposite of some verb that the table has, under a word that it has not.
+static UNDONE: Verb = Verb::new("undo", Sense::Update).down();
+
+/// The verb that is spelled so, in its base form. "Unexpose" need not be in the table as long as "expose" is.
 pub(crate) fn verb(word: &str) -> Option<&'static Verb> {
+    if let Some(verb) = listed(word) {
+        return Some(verb);
+    }
+    let undone = ["un", "dis"].iter().filter_map(|prefix| word.strip_prefix(prefix)).find_map(listed)?;
+    let reads = matches!(undone.sense, Sense::Read | Sense::Search | Sense::Compute);
+    (undone.usage != Usage::Nouny && !reads).then_some(&UNDONE)
+}
+
+fn listed(word: &str) -> Option<&'static Verb> {
     let at = verbs::VERBS.binary_search_by(|verb| verb.word.cmp(word)).ok()?;
     verbs::VERBS.get(at)
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::behavior::Noun;
+use crate::behavior::{Noun, Polarity};
 
 #[test]
 fn both_tables_are_sorted_without_doubles() {
@@ -41,4 +41,18 @@ fn forms_of_a_word_lead_to_it() {
     }
     assert_eq!(noun("pull requests").unwrap().noun.as_str(), "pull_request");
     assert!(noun("status").is_some() && noun("addresses").is_some() && noun("indexes").is_some());
+}
+
+#[test]
+fn what_is_undone_is_a_change_in_the_other_direction() {
+    for word in ["unexpose", "unattach", "disengage"] {
+        assert_eq!(
+            verb(word).map(|verb| (verb.sense, verb.polarity)),
+            Some((Sense::Update, Polarity::Negative)),
+            "{word}"
+        );
+    }
+    for word in ["under", "unit", "default", "detail", "discount", "unread", "design", "disorder"] {
+        assert!(verb(word).is_none(), "{word}");
+    }
 }

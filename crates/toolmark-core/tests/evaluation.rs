@@ -1,0 +1,54 @@
+//! The targets of the classifier and of the identities, held on the labelled tools of the repository.
+//!
+//! These are figures on data that the rules were written against; what they promise about other servers is in
+//! `docs/decisions/0011-classifier.md`.
+
+use serde_json::Value;
+use toolmark_core::evaluation::{Evaluation, Form, Label, Pair, PairSeverity, Tools};
+
+fn corpus(name: &str) -> String {
+    let path = format!("{}/../../corpus/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).expect("the corpus is in the repository")
+}
+
+fn fits(schema: &Value, arguments: &Value) -> bool {
+    jsonschema::validator_for(schema).map_or(true, |validator| validator.is_valid(arguments))
+}
+
+fn evaluation() -> Evaluation {
+    let tools = Tools::read(&corpus("tools.jsonl")).expect("tools");
+    let labels = Label::read_all(&corpus("labels.jsonl")).expect("labels");
+    let pairs = Pair::read_all(&corpus("pairs.jsonl")).expect("pairs");
+    Evaluation::of(&tools, &labels, &pairs, &fits)
+}
+
+#[test]
+fn the_targets_hold_on_the_corpus() {
+    let evaluation = evaluation();
+    let share = |part: usize, whole: usize| part as f64 / whole as f64;
+    let field = |name: &str| evaluation.classifier.get(name).expect("a field");
+
+    let mutability = field("mutability");
+    assert!(share(mutability.agree, mutability.answered) >= 0.97);
+    assert!(share(mutability.answered, mutability.labelled) >= 0.95);
+    assert!(evaluation.classifier.false_pure().is_empty(), "{:?}", evaluation.classifier.false_pure());
+    assert!(evaluation.classifier_schema_only.false_pure().is_empty());
+    assert!(share(field("action").agree_unambiguous, field("action").unambiguous) >= 0.95);
+    assert!(share(field("output_domain").agree_unambiguous, field("output_domain").unambiguous) >= 0.9);
+
+    let third = evaluation.pairs.form(Form::V3).expect("pairs");
+    for severity in [PairSeverity::Critical, PairSeverity::High] {
+        let (separated, total) = third.separated[&severity];
+        assert_eq!(separated, total, "{:?}", third.wrong);
+    }
+    assert!(share(third.together.0, third.together.1) >= 0.9, "{:?}", third.wrong);
+}
+
+#[test]
+fn the_second_opinion_is_as_good_as_the_hints_that_it_checks() {
+    let evaluation = evaluation();
+    let hints = evaluation.classifier_without_hints.hints();
+    let own = evaluation.classifier_without_hints.get("mutability").expect("a field");
+    assert!(own.agree * hints.hinted >= hints.agree * own.labelled);
+    assert_eq!(hints.corrected, hints.wrong.len(), "every hint that is known to be wrong is contradicted");
+}
