@@ -97,7 +97,7 @@ fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         }
     }
     // Invariant: an option that nobody knows may be one of those that write.
-    if found.uncertain && (!row.short.is_empty() || !row.long.is_empty()) {
+    if found.uncertain && call.name != "file" && (!row.short.is_empty() || !row.long.is_empty()) {
         walk.found.unclear(format!("an option of `{}` may come out of a variable", call.name));
     }
     if runs_operand(call) {

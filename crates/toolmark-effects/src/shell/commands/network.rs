@@ -125,7 +125,7 @@ fn ssh(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 /// True for `host:path` and `rsync://…`.
 fn is_remote(arg: &Arg) -> bool {
     let text = arg.text.as_str();
-    text.contains("://") || text.split_once(':').is_some_and(|(host, _)| !host.contains('/') && host.len() > 1)
+    text.contains("://") || text.split_once(':').is_some_and(|(host, path)| !host.contains('/') && !host.is_empty() && !path.starts_with('\\'))
 }
 
 fn copy(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {

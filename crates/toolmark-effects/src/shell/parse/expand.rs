@@ -31,7 +31,7 @@ impl Reader<'_> {
             Some(b'(') => {
                 self.at += 1;
                 let script = self.inner_script()?;
-                pieces.push(Piece::Output { script, quoted });
+                pieces.push(Piece::Output(script));
             }
             Some(b'{') => {
                 self.at += 1;
@@ -209,7 +209,7 @@ impl Reader<'_> {
             inner.no_pending()?;
             Ok(script)
         })?;
-        pieces.push(Piece::Output { script, quoted });
+        pieces.push(Piece::Output(script));
         Ok(())
     }
 
