@@ -110,6 +110,8 @@ impl Reader<'_> {
                 self.notes.assigned.push(name.clone());
             }
             form = self.operator()?;
+            // Where a part begins and ends is arithmetic.
+            self.notes.computes |= form == Form::Sliced;
             self.until_closing(&mut inner, b'}', quoted)?;
         }
         if !self.eat("}") {
