@@ -121,6 +121,10 @@ fn command(language: Language, with: &With, value: &Value, all: &Map<String, Val
         Value::Array(items) => plain = add_words(items, settings, &mut words),
         _ => plain = false,
     }
+    let middle = if language == Language::Kubernetes { kubernetes::middle(all) } else { Vec::new() };
+    if value.as_str().is_some_and(|verb| !verb.trim().contains(' ')) {
+        words.extend(middle.iter().map(String::as_str));
+    }
     match beside {
         Some(Value::Array(items)) => plain &= add_words(items, settings, &mut words),
         Some(Value::String(text)) => words.extend(text.split_whitespace().take(settings.limits.items)),

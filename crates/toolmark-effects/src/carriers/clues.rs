@@ -47,6 +47,8 @@ pub(super) enum Kind {
 const MAX_DESCRIPTION: usize = 4000;
 /// How many arguments are looked at.
 const MAX_PARAMETERS: usize = 200;
+/// How deep arguments inside arguments are looked at.
+const MAX_DEPTH: u8 = 2;
 
 impl Clues {
     /// Looks through a tool; nothing when it takes no arguments.
@@ -54,7 +56,7 @@ impl Clues {
         let reading = tool.definition().reading();
         let schema = reading.input_schema();
         let mut parameters = Vec::new();
-        collect(&schema, "", 0, &mut parameters);
+        Collector { root: &schema }.collect(&schema, "", 0, &mut parameters);
         if parameters.is_empty() {
             return None;
         }
@@ -110,73 +112,84 @@ fn lower(text: &str) -> String {
     text.get(..end).unwrap_or_default().to_lowercase()
 }
 
-fn collect(schema: &Json<'_>, at: &str, depth: u8, out: &mut Vec<Parameter>) {
-    let Some(properties) = schema.get("properties").and_then(Json::entries) else { return };
-    for (name, property) in properties {
-        if out.len() >= MAX_PARAMETERS {
-            return;
-        }
-        let escaped = name.replace('~', "~0").replace('/', "~1");
-        let pointer = format!("{at}/{escaped}");
-        let chosen = choose(property);
-        let kind = kind(chosen);
-        let said = [property, chosen].iter().find_map(|schema| schema.get("description").and_then(Json::as_str)).unwrap_or_default();
-        let choices = chosen.get("enum").and_then(Json::items).unwrap_or_default();
-        let words = words(name);
-        out.push(Parameter {
-            key: words.concat(),
-            words,
-            description: lower(said),
-            kind,
-            choices: choices.iter().filter_map(Json::as_str).map(str::to_lowercase).take(32).collect(),
-            top: depth == 0,
-            pointer: pointer.clone(),
-        });
-        if depth < 2 {
-            match kind {
-                Kind::Object => collect(chosen, &pointer, depth + 1, out),
-                Kind::Objects => {
-                    if let Some(items) = chosen.get("items") {
-                        collect(choose(items), &format!("{pointer}/*"), depth + 1, out);
-                    }
+/// Looks through a schema, and through what it refers to.
+struct Collector<'s, 'a> {
+    root: &'s Json<'a>,
+}
+
+impl<'s, 'a> Collector<'s, 'a> {
+    fn collect(&self, schema: &'s Json<'a>, at: &str, depth: u8, out: &mut Vec<Parameter>) {
+        let Some(properties) = schema.get("properties").and_then(Json::entries) else { return };
+        for (name, property) in properties {
+            if out.len() >= MAX_PARAMETERS {
+                return;
+            }
+            let escaped = name.replace('~', "~0").replace('/', "~1");
+            let pointer = format!("{at}/{escaped}");
+            let chosen = self.choose(property);
+            let kind = self.kind(chosen);
+            let said = [property, chosen].iter().find_map(|schema| schema.get("description").and_then(Json::as_str));
+            let choices = chosen.get("enum").and_then(Json::items).unwrap_or_default();
+            let words = words(name);
+            out.push(Parameter {
+                key: words.concat(),
+                words,
+                description: lower(said.unwrap_or_default()),
+                kind,
+                choices: choices.iter().filter_map(Json::as_str).map(str::to_lowercase).take(32).collect(),
+                top: depth == 0,
+                pointer: pointer.clone(),
+            });
+            if depth < MAX_DEPTH {
+                match (kind, chosen.get("items")) {
+                    (Kind::Object, _) => self.collect(chosen, &pointer, depth + 1, out),
+                    (Kind::Objects, Some(items)) => self.collect(self.choose(items), &format!("{pointer}/*"), depth + 1, out),
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
-}
 
-/// The first real alternative of a schema that allows several.
-fn choose<'s, 'a>(schema: &'s Json<'a>) -> &'s Json<'a> {
-    let alternatives = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key).and_then(Json::items));
-    let real = |schema: &&&'s Json<'a>| schema.get("type").and_then(Json::as_str) != Some("null");
-    match alternatives {
-        Some(alternatives) => {
-            let list: Vec<&Json<'a>> = alternatives.iter().collect();
-            let text = list.iter().find(|schema| schema.get("type").and_then(Json::as_str) == Some("string"));
-            text.or_else(|| list.iter().find(real)).copied().unwrap_or(schema)
+    /// The schema itself, what it refers to, or the first real one of its alternatives.
+    fn choose(&self, schema: &'s Json<'a>) -> &'s Json<'a> {
+        let schema = self.resolve(schema);
+        let Some(alternatives) = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key).and_then(Json::items)) else {
+            return schema;
+        };
+        let list: Vec<&Json<'a>> = alternatives.iter().take(16).map(|schema| self.resolve(schema)).collect();
+        let of = |schema: &&&Json<'a>, kind: &str| schema.get("type").and_then(Json::as_str) == Some(kind);
+        let text = list.iter().find(|schema| of(schema, "string"));
+        text.or_else(|| list.iter().find(|schema| !of(schema, "null"))).copied().unwrap_or(schema)
+    }
+
+    /// Follows a reference inside the schema, once: what it leads to has a type of its own.
+    fn resolve(&self, schema: &'s Json<'a>) -> &'s Json<'a> {
+        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return schema };
+        let path = reference.strip_prefix("#/").unwrap_or_default();
+        path.split('/').try_fold(self.root, |place, step| place.get(step)).unwrap_or(schema)
+    }
+
+    fn kind(&self, schema: &'s Json<'a>) -> Kind {
+        match kind_word(schema) {
+            "string" => Kind::Text,
+            "object" => Kind::Object,
+            "array" => match schema.get("items").map(|items| kind_word(self.choose(items))) {
+                Some("string") | None => Kind::Texts,
+                Some("object") => Kind::Objects,
+                Some(_) => Kind::Other,
+            },
+            _ => Kind::Other,
         }
-        None => schema,
     }
 }
 
-fn kind(schema: &Json<'_>) -> Kind {
-    let of = |schema: &Json<'_>| match schema.get("type") {
-        Some(Json::String(kind)) => kind.to_string(),
-        Some(Json::Array(kinds)) => kinds.iter().filter_map(Json::as_str).find(|kind| *kind != "null").unwrap_or_default().to_owned(),
-        _ if schema.get("properties").is_some() => "object".into(),
+fn kind_word<'s>(schema: &'s Json<'_>) -> &'s str {
+    match schema.get("type") {
+        Some(Json::String(kind)) => kind,
+        Some(Json::Array(kinds)) => kinds.iter().filter_map(Json::as_str).find(|kind| *kind != "null").unwrap_or_default(),
+        _ if schema.get("properties").is_some() || schema.get("$ref").is_some() => "object",
         // Without a type anything may stand there, a text too.
-        _ => "string".into(),
-    };
-    match of(schema).as_str() {
-        "string" => Kind::Text,
-        "object" => Kind::Object,
-        "array" => match schema.get("items").map(|items| of(choose(items))).as_deref() {
-            Some("string") | None => Kind::Texts,
-            Some("object") => Kind::Objects,
-            Some(_) => Kind::Other,
-        },
-        _ => Kind::Other,
+        _ => "string",
     }
 }
 

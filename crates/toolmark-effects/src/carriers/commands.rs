@@ -12,6 +12,9 @@ pub(super) fn find(clues: &Clues, out: &mut Vec<Carrier>) {
 }
 
 fn kubernetes(clues: &Clues, out: &mut Vec<Carrier>) {
+    if clues.named(&["cloudwatch", "guidance", "insights", "policy", "policies", "stacks"]) {
+        return;
+    }
     let cluster = clues.served_by(&["kubernetes", "k8s", "kubectl", "openshift", "eks", "gke"]) || clues.named(&["kubectl", "k8s", "kubernetes"]);
     if !cluster {
         return;
@@ -26,7 +29,7 @@ fn kubernetes(clues: &Clues, out: &mut Vec<Carrier>) {
             return;
         }
     }
-    let acts = clues.parameter(&["kind", "resource", "resourcetype", "manifest", "scale", "replicas", "yaml"]).is_some()
+    let acts = clues.parameter(&["kind", "resource", "resourcetype", "manifest", "scale", "replicas", "yaml", "nodename"]).is_some()
         || (clues.parameter(&["name", "podname"]).is_some() && clues.parameter(&["namespace"]).is_some())
         || clues.named(&["kubeconfig", "configuration"]);
     if acts && !executes && kubernetes::is_operation(&clues.raw) {
@@ -39,7 +42,7 @@ fn kubernetes(clues: &Clues, out: &mut Vec<Carrier>) {
 /// Names of arguments that hold a command.
 const COMMANDS: &[&str] = &[
     "command", "cmd", "commands", "script", "bash", "shell", "commandline", "shellcommand", "bashcommand", "clicommand", "terminalcommand", "inputtext",
-    "shellscript", "bashscript", "executecommand",
+    "shellscript", "bashscript", "executecommand", "input",
 ];
 
 fn shell(clues: &Clues, out: &mut Vec<Carrier>) {
@@ -48,10 +51,12 @@ fn shell(clues: &Clues, out: &mut Vec<Carrier>) {
         if !COMMANDS.contains(&parameter.key.as_str()) || !matches!(parameter.kind, Kind::Text | Kind::Texts) || !runs {
             continue;
         }
-        let plain = parameter.key != "script" && parameter.key != "inputtext";
+        let typed = matches!(parameter.key.as_str(), "inputtext" | "input");
+        let plain = parameter.key != "script" && !typed;
         let speaks = |texts: &[&str]| clues.says(texts) || parameter.says(texts);
-        let shell = speaks(&["shell", "terminal", "bash", "command line", "command-line", "cli command", "ssh", "linux", "powershell"]);
-        let command = plain && (clues.named(&["command", "cmd", "shell", "exec", "bash", "cli"]) || speaks(&["execute a command", "run a command", "command to execute", "command to run", "system command"]));
+        let shell = (!typed || clues.named(&["process", "terminal", "shell", "session"])) && speaks(&["shell", "terminal", "bash", "command line", "command-line", "cli command", "ssh", "linux", "powershell"]);
+        let process = typed && clues.named(&["process", "terminal", "shell", "repl", "send"]) && clues.says(&["command", "process"]);
+        let command = process || plain && (clues.named(&["command", "cmd", "shell", "exec", "bash", "cli"]) || speaks(&["execute a command", "run a command", "command to execute", "command to run", "system command"]));
         // Servers of databases and of clouds call their own verbs commands.
         let other = parameter.says(&["against the specified tool", "redis command", "valkey command", "sql"]) || clues.served_by(&["redis", "valkey", "azure", "mongo"]) || clues.says(&["javascript"]);
         if !(shell || command) || other {
@@ -73,7 +78,7 @@ fn shell(clues: &Clues, out: &mut Vec<Carrier>) {
 /// Names of arguments that hold a program.
 const PROGRAMS: &[&str] = &[
     "code", "script", "python", "javascript", "js", "function", "program", "snippet", "pythoncode", "pythonscript", "jscode", "sourcecode", "initscript",
-    "codesnippet", "javascriptcode", "expression", "typescript", "source",
+    "codesnippet", "javascriptcode", "cellsource", "cellcode", "expression", "typescript", "source",
 ];
 
 fn code(clues: &Clues, out: &mut Vec<Carrier>) {

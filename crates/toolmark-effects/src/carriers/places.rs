@@ -15,6 +15,10 @@ pub(super) fn find(clues: &Clues, out: &mut Vec<Carrier>) {
 
 fn request(clues: &Clues, out: &mut Vec<Carrier>) -> bool {
     let Some(method) = clues.parameter(&["method", "httpmethod", "requestmethod", "verb"]) else { return false };
+    // Tools that store requests, or calls that will make some, make none themselves.
+    if clues.named(&["create", "update", "delete", "add", "save", "import", "generate"]) {
+        return false;
+    }
     let speaks = method.choices.iter().any(|choice| choice == "get" || choice == "post") || method.says(&["http", "get, post", "get/post"]) || clues.says(&["http request"]);
     let address = clues.parameter(&["url", "uri", "endpoint", "path", "apipath", "route", "requesturl", "fullurl"]);
     let Some(address) = address.filter(|address| speaks && address.is_text()) else { return false };
@@ -48,7 +52,10 @@ fn addresses(clues: &Clues, out: &mut Vec<Carrier>) {
     }
     for parameter in clues.parameters.iter().filter(|parameter| ADDRESSES.contains(&parameter.key.as_str()) && parameter.choices.is_empty()) {
         // Some services name their own things by address: nothing is fetched that the caller chooses.
-        if parameter.says(&["callback", "webhook", "issue url", "url of the issue", "dsn", "base url of your", "button", "icon"]) || clues.named(&["webhook", "callback"]) {
+        let named = parameter.key.starts_with("uri") && !parameter.says(&["http", "web"]) && !clues.says(&["http", "web page"]);
+        if named || parameter.says(&["callback", "webhook", "sentry", "link to", "base url", "catalog", "issue url", "url of the issue", "dsn", "button", "icon"])
+            || clues.named(&["webhook", "callback", "datasource"])
+        {
             continue;
         }
         let pointer = match parameter.kind {
@@ -69,8 +76,11 @@ const LOCAL: &[&str] = &[
 /// Servers whose paths stand in repositories, buckets and drives.
 const REMOTE: &[&str] = &[
     "github", "gitlab", "bitbucket", "gitea", "s3", "gcs", "dropbox", "onedrive", "sharepoint", "drive", "notion", "confluence", "webflow", "netlify",
-    "vercel", "digitalocean", "sanity", "postman", "365", "workspace", "redis", "valkey", "terraform", "launchdarkly", "nixos", "sentry", "figma", "shopify",
+    "vercel", "digitalocean", "postman", "365", "workspace", "terraform", "launchdarkly", "nixos", "sentry", "figma", "shopify",
 ];
+
+/// Servers whose paths lead through documents or names.
+const NEITHER: &[&str] = &["redis", "valkey", "iam", "sanity", "couchbase"];
 
 /// Texts that say a path is one on a disk.
 const SAYS_LOCAL: &[&str] = &[
@@ -83,6 +93,9 @@ const SAYS_LOCAL: &[&str] = &[
 const SAYS_OTHER: &[&str] = &["json path", "jsonpath", "xpath", "url path", "api path", "endpoint", "path segment", "css selector", "object key", "path parameter", "dot notation", "property path"];
 
 fn paths(clues: &Clues, out: &mut Vec<Carrier>) {
+    if clues.served_by(NEITHER) {
+        return;
+    }
     let remote_server = clues.served_by(REMOTE);
     let local_server = !remote_server && clues.server.iter().any(|word| LOCAL.contains(&word.as_str()) || ["filesystem", "xcodebuild", "playwright"].iter().any(|name| word.contains(name)));
     for parameter in clues.parameters.iter().filter(|parameter| parameter.choices.is_empty()) {
@@ -117,7 +130,7 @@ enum Strength {
 }
 
 fn strength(clues: &Clues, parameter: &Parameter) -> Option<Strength> {
-    if parameter.words.iter().any(|word| matches!(word.as_str(), "url" | "uri" | "id" | "ids" | "key" | "pattern" | "patterns" | "content" | "contents" | "type" | "size" | "json")) {
+    if parameter.words.iter().any(|word| matches!(word.as_str(), "url" | "uri" | "id" | "ids" | "key" | "pattern" | "patterns" | "content" | "contents" | "type" | "size" | "json" | "include" | "exclude" | "select")) {
         return (parameter.key == "keyfilename").then_some(Strength::Strong);
     }
     let last = parameter.words.last().map(String::as_str)?;

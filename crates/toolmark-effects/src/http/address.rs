@@ -58,6 +58,10 @@ impl Address {
             address.path = rest.to_owned();
             return address;
         }
+        if address.scheme == "file" {
+            address.path = format!("/{}", rest.trim_start_matches('/'));
+            return address;
+        }
         let authority = rest.trim_start_matches('/');
         let (authority, path) = authority.split_once('/').unwrap_or((authority, ""));
         address.path = format!("/{path}");
@@ -106,7 +110,7 @@ impl Address {
     pub(super) fn dangers(&self) -> Vec<Danger> {
         let mut dangers = Vec::new();
         let blank = self.scheme == "about";
-        if self.odd || (!WEB.contains(&self.scheme.as_str()) && !blank) || host::is_inside(&self.host) || self.climbs() {
+        if self.odd || (!WEB.contains(&self.scheme.as_str()) && !blank) || (!blank && host::is_inside(&self.host)) || self.climbs() {
             dangers.push(Danger::Escape);
         }
         if let Some(user) = &self.user {

@@ -19,10 +19,9 @@ pub(super) fn without_port(text: &str) -> String {
         return rest.split(']').next().unwrap_or_default().to_owned();
     }
     match text.split_once(':') {
-        // An address of version six without brackets has more than one colon.
-        Some((host, rest)) if !rest.contains(':') => host.to_owned(),
-        Some(_) => text.to_owned(),
-        None => text.to_owned(),
+        // An address of version six without brackets has more than one colon and begins without a dot.
+        Some((host, rest)) if !rest.contains(':') || host.contains('.') => host.to_owned(),
+        _ => text.to_owned(),
     }
 }
 

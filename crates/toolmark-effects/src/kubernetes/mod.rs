@@ -57,6 +57,25 @@ pub(crate) fn words(words: &[&str]) -> Found {
     shell::find_argv(&all)
 }
 
+/// The arguments of a `kubectl` tool that stand between its verb and its list of words.
+pub(crate) fn middle(all: &Map<String, Value>) -> Vec<String> {
+    let text = |key: &str| all.get(key).and_then(Value::as_str).filter(|text| !text.is_empty() && text.len() <= 256);
+    let mut words: Vec<String> =
+        ["subCommand", "subcommand", "resourceType", "resource_type", "name"].iter().filter_map(|key| text(key)).map(str::to_owned).collect();
+    words.extend(text("namespace").map(|namespace| format!("--namespace={namespace}")));
+    if let Some(flags) = all.get("flags").and_then(Value::as_object) {
+        for (name, value) in flags.iter().take(64) {
+            let dashes = if name.len() == 1 { "-" } else { "--" };
+            words.push(match value {
+                Value::String(text) => format!("{dashes}{name}={text}"),
+                Value::Bool(true) => format!("{dashes}{name}"),
+                other => format!("{dashes}{name}={other}"),
+            });
+        }
+    }
+    words
+}
+
 /// True when the name of a tool is a verb that is known.
 pub(crate) fn is_operation(name: &str) -> bool {
     verb_of(name).is_some()
@@ -76,7 +95,7 @@ pub(crate) fn operation(name: &str, arguments: &Value) -> Found {
     };
     let kind = text(&["kind", "resourceType", "resource_type", "resource", "type"]).unwrap_or_default();
     let kind = if kind.len() > 80 { String::new() } else { kind.split(['/', '.']).next().unwrap_or_default().to_ascii_lowercase() };
-    let target = text(&["name", "podname", "pod_name", "resource_name", "resourceName"]).unwrap_or_default();
+    let target = text(&["name", "podname", "pod_name", "resource_name", "resourceName", "nodeName"]).unwrap_or_default();
     let line = visible(&format!("{} {kind} {target}", said.unwrap_or(name)), 100);
     let dry = flag(&["dryRun", "dry_run", "dryrun"]) || text(&["dryRun", "dry_run"]).is_some_and(|dry| matches!(dry, "client" | "server" | "All"));
     let count = ["scale", "replicas"].iter().find_map(|key| arguments.get(*key)).filter(|count| !count.is_null());
@@ -89,7 +108,8 @@ pub(crate) fn operation(name: &str, arguments: &Value) -> Found {
             Some(_) => Effect::mutating(Action::Update, line),
         },
         Verb::Delete => {
-            let whole = target.is_empty() || target == "*" || WIDE.contains(&kind.as_str()) || flag(&["all", "force", "allNamespaces", "all_namespaces"]);
+            let listed = ["manifest", "filename", "yaml"].iter().any(|key| arguments.get(*key).is_some_and(Value::is_string));
+            let whole = (target.is_empty() && !listed) || target == "*" || WIDE.contains(&kind.as_str()) || flag(&["all", "force", "allNamespaces", "all_namespaces"]);
             let effect = Effect::mutating(Action::Delete, line);
             if whole { effect.unbounded() } else { effect }
         }

@@ -107,8 +107,8 @@ fn resolve(text: &str, normal: &mut Normal) {
     for part in text.split('/') {
         match part {
             "" | "." => {}
-            // Windows drops dots and blanks at the end of a name.
-            _ if part.trim_end_matches(['.', ' ']).is_empty() && part.starts_with("..") => {
+            // Windows drops blanks at the end of a name.
+            _ if part.trim_end_matches(' ') == ".." => {
                 if parts.len() <= usize::from(normal.home || normal.foreign_home) {
                     normal.climbs = true;
                 }

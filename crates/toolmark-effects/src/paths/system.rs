@@ -40,5 +40,5 @@ pub(crate) fn is_root(path: &str) -> bool {
     }
     let rest = rest.strip_prefix("./").unwrap_or(rest);
     // A text of slashes and stars alone shrinks to nothing, which is the root too.
-    TOPS.contains(&rest) || (rest.len() > 1 && rest.chars().all(|c| matches!(c, '.' | '*' | '/')))
+    TOPS.contains(&rest) || (rest.contains('*') && rest.chars().all(|c| matches!(c, '.' | '*' | '/')))
 }

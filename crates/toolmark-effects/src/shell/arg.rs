@@ -35,11 +35,6 @@ impl Arg {
     pub(super) fn unknown(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
-
-    /// True when it may be an option.
-    pub(super) fn may_be_option(&self) -> bool {
-        self.floating || (self.text.starts_with('-') && self.text.len() > 1)
-    }
 }
 
 /// Adds the arguments that a word becomes.
@@ -71,7 +66,7 @@ pub(super) fn written(word: &Word) -> String {
             Piece::Plain(part) | Piece::Quoted(part) => text.push_str(part),
             Piece::Glob(character) => text.push(*character),
             Piece::Parameter(parameter) => text.push_str(&display(parameter)),
-            Piece::Output { .. } => text.push_str("$(…)"),
+            Piece::Output(_) => text.push_str("$(…)"),
             Piece::Process(_) => text.push_str("<(…)"),
             Piece::Number => text.push('0'),
             Piece::Touched(_) => {}
@@ -105,7 +100,7 @@ impl Fields {
                 self.known(character.encode_utf8(&mut [0; 4]));
             }
             Piece::Parameter(parameter) => self.parameter(parameter, scope),
-            Piece::Output { script, .. } => {
+            Piece::Output(script) => {
                 self.current.computed = true;
                 self.current.obscure |= decodes(script);
                 self.unknown("$(…)");
@@ -151,6 +146,9 @@ impl Fields {
                 self.current.computed |= scope.is_computed(&parameter.name);
                 if parameter.form == Form::Default && scope.value(&parameter.name).is_none() {
                     self.unknown(&parameter.instead);
+                } else if scope.is_name(&parameter.name) {
+                    self.current.exact = false;
+                    self.known(&display(parameter));
                 } else {
                     self.unknown(&display(parameter));
                 }

@@ -80,9 +80,4 @@ impl Found {
         }
         vec![Reading::Understood(self.effects), cannot_tell]
     }
-
-    /// True when nothing is unclear so far.
-    pub(crate) fn is_clear(&self) -> bool {
-        self.unclear.is_empty()
-    }
 }

@@ -18,6 +18,8 @@ pub(super) struct Scope {
 enum Value {
     /// Exactly this.
     Text(String),
+    /// One of several names that the text shows.
+    Names,
     /// Something that was computed, perhaps to hide what it is.
     Computed { obscure: bool },
 }
@@ -63,6 +65,15 @@ impl Scope {
     pub(super) fn set_computed(&mut self, name: &str, obscure: bool) {
         let obscure = obscure || self.is_obscure(name);
         self.values.insert(name.to_owned(), Value::Computed { obscure });
+    }
+
+    pub(super) fn set_names(&mut self, name: &str) {
+        self.values.insert(name.to_owned(), Value::Names);
+    }
+
+    /// True when the variable holds one of several names that the text shows, and nothing else.
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        !self.volatile && self.set.get(name) == Some(&1) && matches!(self.values.get(name), Some(Value::Names))
     }
 
     pub(super) fn define(&mut self, function: &str) {

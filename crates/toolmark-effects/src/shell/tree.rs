@@ -64,6 +64,8 @@ pub(super) enum CompoundKind {
     While,
     /// Runs them for as long as the first one fails.
     Until,
+    /// Runs them without an end of its own.
+    Endless,
 }
 
 /// Where a command reads from or writes to.
@@ -110,7 +112,7 @@ pub(super) enum Piece {
     /// A variable or another parameter.
     Parameter(Parameter),
     /// The output of a script.
-    Output { script: Script, quoted: bool },
+    Output(Script),
     /// A file that is the input or output of a script.
     Process(Script),
     /// A number that the shell computes.

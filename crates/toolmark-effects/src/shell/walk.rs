@@ -163,8 +163,17 @@ impl<'f> Walk<'f> {
             }
         }
         if let Some(name) = &compound.binds {
-            let hides = compound.words.iter().any(|word| self.is_obscure(word));
-            self.scope.set_computed(name, hides);
+            let mut args = Vec::new();
+            compound.words.iter().for_each(|word| lower(word, &self.scope, &mut args));
+            for arg in args.iter().filter(|arg| crate::paths::is_secret(&arg.text)) {
+                self.note_variable(name, &arg.text, false);
+            }
+            // Names that the text shows are no options.
+            if args.iter().all(|arg| !arg.floating && !arg.obscure && !arg.text.starts_with('-')) && !args.is_empty() {
+                self.scope.set_names(name);
+            } else {
+                self.scope.set_computed(name, args.iter().any(|arg| arg.obscure));
+            }
         }
         let outer = std::mem::replace(&mut self.breaks, false);
         for script in &compound.scripts {
@@ -173,7 +182,8 @@ impl<'f> Walk<'f> {
             }
         }
         let endless = match compound.kind {
-            CompoundKind::While => compound.scripts.first().is_none_or(|head| is_one_of(head, &["true", ":"])),
+            CompoundKind::Endless => true,
+            CompoundKind::While => compound.scripts.first().is_some_and(|head| is_one_of(head, &["true", ":"])),
             CompoundKind::Until => compound.scripts.first().is_some_and(|head| is_one_of(head, &["false"])),
             CompoundKind::Once | CompoundKind::Each => false,
         };
@@ -218,6 +228,10 @@ impl<'f> Walk<'f> {
                 let effect = Effect::mutating(Action::Execute, format!("{} calls itself", visible(&name.text, 40)));
                 self.found.effect(effect.unbounded().with(Danger::Exhaustion));
             }
+            let call = Call::new(&name.text, rest, &input);
+            if rest.iter().any(|arg| crate::paths::is_secret(&arg.text)) {
+                self.found.effect(call.pure(Action::Read).with(Danger::Secret));
+            }
             return Input::Output;
         }
         commands::read(&Call::new(&name.text, rest, &input), self)
@@ -227,16 +241,10 @@ impl<'f> Walk<'f> {
     pub(super) fn word(&mut self, word: &Word) {
         for piece in &word.pieces {
             match piece {
-                Piece::Output { script, .. } | Piece::Process(script) => self.script(script),
+                Piece::Output(script) | Piece::Process(script) => self.script(script),
                 _ => {}
             }
         }
-    }
-
-    fn is_obscure(&self, word: &Word) -> bool {
-        let mut args = Vec::new();
-        lower(word, &self.scope, &mut args);
-        args.iter().any(|arg| arg.obscure)
     }
 
     fn assign(&mut self, name: &str, value: &Word, partial: bool) {

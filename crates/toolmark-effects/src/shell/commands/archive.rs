@@ -30,6 +30,7 @@ fn list(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 /// Options of `tar` that run a program.
 const TAR_RUNS: &[&str] = &[
     "to-command", "checkpoint-action", "use-compress-program", "info-script", "new-volume-script", "rsh-command", "rmt-command",
+    "index-file", "volno-file",
 ];
 
 fn tar(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
@@ -38,7 +39,7 @@ fn tar(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let old = call.args.first().filter(|arg| arg.exact && !arg.text.starts_with('-')).map_or("", |arg| arg.text.as_str());
     let mode = |letter: char, name: &str| old.contains(letter) || found.has(letter.encode_utf8(&mut [0; 4]), name);
     let runs = found.flags.iter().any(|flag| flag.long && flag.name.len() > 2 && TAR_RUNS.iter().any(|name| name.starts_with(flag.name)));
-    if runs || found.has("IF", "") || old.contains(['I', 'F']) || found.uncertain {
+    if runs || found.has("IF", "") || old.contains(['I', 'F']) || found.uncertain || found.value("f", "file").is_some_and(|file| file.contains(':')) {
         walk.found.unclear("`tar` may run a program");
     }
     let outside = found.has("P", "absolute-names") || old.contains('P');
@@ -50,7 +51,7 @@ fn tar(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     } else if mode('r', "append") || mode('u', "update") || mode('A', "concatenate") {
         call.mutating(Action::Append)
     } else if mode('c', "create") {
-        let to_output = found.value("f", "file") == Some("-") || (old.contains('f') && call.args.get(1).is_some_and(|arg| arg.text == "-"));
+        let to_output = !found.has("g", "listed-incremental") && found.value("f", "file") == Some("-") || (old.contains('f') && call.args.get(1).is_some_and(|arg| arg.text == "-"));
         let effect = if to_output { call.pure(Action::Read) } else { call.mutating(Action::Overwrite) };
         call.reading(effect, found.operands.iter().copied())
     } else if found.has("", "delete") {
@@ -87,7 +88,9 @@ fn compress(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = options(call.args, Spec { short: "SboTM", long: &["suffix"], stops: false });
     let looks = found.has("ltc", "list") || found.has_any(&["test", "stdout", "to-stdout"]) || found.operands.is_empty();
     // They replace the file by its other form.
-    let effect = if looks { call.pure(Action::Read) } else { call.mutating(Action::Update) };
+    let effect = if found.flags.iter().any(|flag| flag.long && flag.name == "rm") {
+        call.mutating(Action::Delete)
+    } else if looks { call.pure(Action::Read) } else { call.mutating(Action::Update) };
     walk.found.effect(call.reading(effect, found.operands.iter().copied()));
     if found.has("d", "decompress") || call.name.starts_with("un") || call.name.starts_with("gun") || call.name.starts_with("bun") {
         return if *call.input == Input::Remote { Input::Remote } else { Input::Decoded };

@@ -12,7 +12,7 @@ use crate::shell::walk::{Input, Walk};
 pub(super) fn find(name: &str) -> Option<Reader> {
     Some(match name {
         "break" | "exit" | "return" | "logout" => leave,
-        "shift" | "continue" | "getopts" | "disown" | "compgen" | "caller" | "suspend" | "unset" => nothing,
+        "shift" | "continue" | "getopts" | "disown" | "caller" | "suspend" | "unset" => nothing,
         "set" | "shopt" | "setopt" => set,
         "export" | "declare" | "typeset" | "local" | "readonly" => declare,
         "read" | "mapfile" | "readarray" => read,
@@ -21,7 +21,7 @@ pub(super) fn find(name: &str) -> Option<Reader> {
         "trap" => trap,
         "alias" => alias,
         "let" => arithmetic,
-        "hash" | "enable" | "bind" | "complete" | "fc" | "unalias" => special,
+        "hash" | "enable" | "bind" | "complete" | "compgen" | "fc" | "unalias" => special,
         _ => return None,
     })
 }
@@ -40,8 +40,13 @@ fn set(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if call.args.is_empty() && call.name == "set" {
         walk.found.effect(call.pure(Action::Read).with(Danger::Secret));
     }
-    // With aliases or patterns of its own the rest of the program may mean something else.
-    if call.args.iter().any(|arg| arg.text.contains("alias") || arg.text.contains("glob") || arg.floating) {
+    // With aliases, patterns or variables of its own the rest of the program may mean something else.
+    let plain = |text: &str| {
+        let letters = text.strip_prefix(['-', '+']).is_some_and(|letters| letters.chars().all(|c| "euxovnfhbmC".contains(c)));
+        letters || matches!(text, "errexit" | "nounset" | "pipefail" | "xtrace" | "noclobber" | "verbose" | "noexec" | "nullglob" | "-s")
+    };
+    let own = call.args.iter().take_while(|arg| arg.text != "--");
+    if own.clone().any(|arg| !arg.exact || !plain(&arg.text)) {
         walk.found.unclear(format!("`{}` changes how the program is read", call.name));
     }
     Input::Output
@@ -105,6 +110,9 @@ fn source(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn trap(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
+    if call.first() == Some("-") {
+        return Input::Output;
+    }
     match call.args.iter().find(|arg| arg.floating || !arg.text.starts_with('-')) {
         Some(Arg { exact: true, text, .. }) => walk.shell(text),
         Some(_) => walk.found.unclear("`trap` sets a handler that is computed"),
@@ -133,7 +141,8 @@ fn arithmetic(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 fn special(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let harmless = match call.name {
-        "hash" => call.args.iter().all(|arg| arg.exact && !arg.text.starts_with("-p")),
+        "hash" => call.args.iter().all(|arg| arg.exact && !(arg.text.starts_with('-') && arg.text.contains('p'))),
+        "compgen" => call.args.len() == 1 && matches!(call.first(), Some("-c" | "-b" | "-a" | "-k" | "-v")),
         "unalias" => true,
         _ => call.args.is_empty(),
     };

@@ -33,7 +33,7 @@ fn by_prefix(operation: &str) -> Option<Does> {
     let first = operation.split('-').next().unwrap_or_default();
     Some(match first {
         "describe" | "list" | "get" | "head" | "lookup" | "ls" | "show" | "view" | "help" | "query" | "scan" | "wait" | "filter" | "preview"
-        | "estimate" | "validate" | "check" | "info" | "status" | "version" | "logs" | "tail" | "read" => Does::Reads,
+        | "estimate" | "presign" | "validate" | "check" | "info" | "status" | "version" | "logs" | "tail" | "read" => Does::Reads,
         "search" | "select" | "find" => Does::Searches,
         "create" | "run" | "allocate" | "copy" | "import" | "register" | "new" | "clone" | "add" => Does::Creates,
         "put" | "upload" | "sync" | "cp" | "replace" => Does::Overwrites,
@@ -51,6 +51,9 @@ fn by_prefix(operation: &str) -> Option<Does> {
 
 fn aws(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let spec = Spec { short: "", long: &["profile", "region", "output", "query", "endpoint-url", "ca-bundle"], stops: false };
+    if verbs::hides_verb(call.args, spec) {
+        walk.found.unclear("an option of `aws` may hide the operation");
+    }
     let found = options(call.args, spec);
     let word = |at: usize| found.operands.get(at).filter(|arg| arg.exact).map(|arg| arg.text.as_str()).unwrap_or_default();
     let (service, operation) = (word(0), word(1));
@@ -100,15 +103,18 @@ fn finish(call: &Call<'_>, walk: &mut Walk<'_>, effect: Option<Effect>, reveals:
 
 /// Clients whose verb stands somewhere among the first words.
 fn by_word(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let spec = Spec { short: "go", long: &["project", "zone", "region", "format", "filter", "resource-group", "name", "output", "query", "subscription"], stops: false };
+    let spec = Spec { short: "gon", long: &["account", "configuration", "project", "zone", "region", "format", "filter", "resource-group", "name", "output", "query", "subscription"], stops: false };
     let found = options(call.args, spec);
-    let words: Vec<&str> = found.operands.iter().filter(|arg| arg.exact).map(|arg| arg.text.as_str()).take(5).collect();
+    let words: Vec<&str> = found.operands.iter().map(|arg| arg.text.as_str()).collect();
     let reveals = words.iter().any(|word| REVEALING.contains(word) || REVEALING.iter().any(|part| part.len() > 8 && word.contains(part)))
         || (words.contains(&"secret") && words.contains(&"show"));
-    let runs = words.iter().any(|word| matches!(*word, "ssh" | "scp" | "exec" | "run" | "deploy" | "up" | "console" | "run-command" | "rest" | "interactive"));
+    let runs = words.iter().any(|word| matches!(*word, "ssh" | "scp" | "exec" | "deploy" | "up" | "console" | "run-command" | "rest" | "interactive"));
     let rights = words.iter().any(|word| word.contains("iam") || matches!(*word, "role" | "ad" | "auth"));
-    // The last word that is a verb decides: `compute instances list`, `vm delete`.
-    let does = words.iter().rev().find_map(|word| by_prefix(word));
+    let runs = runs || (words.contains(&"run") && call.name != "gcloud");
+    // Invariant: no word that only looks outweighs one that changes; an option may hide which of them is the verb.
+    let service = |at: usize| at == 0 && call.name == "gcloud";
+    let all: Vec<Does> = words.iter().enumerate().filter(|(at, _)| !service(*at)).filter_map(|(_, word)| by_prefix(word)).collect();
+    let does = all.iter().find(|does| !matches!(does, Does::Reads | Does::Searches)).or_else(|| all.first()).copied();
     let effect = if runs { Some(call.runs()) } else { does.filter(|_| !found.uncertain).and_then(|does| verbs::effect(call, does)) };
     finish(call, walk, effect, reveals, rights);
     Input::Output
@@ -152,6 +158,9 @@ fn terraform(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if call.first() == Some("fmt") && checks {
         walk.found.effect(call.pure(Action::Read));
         return Input::Output;
+    }
+    if call.first() == Some("output") && call.args.iter().any(|arg| matches!(arg.text.trim_start_matches('-'), "json" | "raw")) {
+        walk.found.effect(call.pure(Action::Read).with(Danger::Secret));
     }
     if call.args.iter().any(|arg| arg.text.starts_with("-out") || arg.text.starts_with("--out")) {
         walk.found.effect(call.mutating(Action::Create));
@@ -213,7 +222,7 @@ const GH: &[(&str, Does)] = &[
 ];
 
 const TERRAFORM: &[(&str, Does)] = &[
-    ("version", Reads), ("validate", Reads), ("plan", Reads), ("show", Reads), ("output", Reveals), ("state list", Reads), ("state show", Reads),
+    ("version", Reads), ("validate", Reads), ("plan", Reads), ("show", Reads), ("output", Reads), ("state list", Reads), ("state show", Reads),
     ("state pull", Reveals), ("state rm", Deletes), ("state mv", Updates), ("state push", Overwrites), ("providers", Reads), ("graph", Reads),
     ("workspace list", Reads), ("workspace show", Reads), ("workspace select", Updates), ("workspace new", Creates),
     ("workspace delete", Deletes), ("fmt", Updates), ("init", Installs), ("get", Installs), ("apply", Overwrites), ("destroy", Purges),

@@ -1,6 +1,6 @@
 //! `curl`: a plain request reads; data, forms, uploads and other methods send; `-o` writes.
 
-use toolmark_core::behavior::Action;
+use toolmark_core::behavior::{Action, Mutability};
 use toolmark_core::facts::{Danger, Effect};
 
 use crate::http;
@@ -52,13 +52,19 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if found.has("OJ", "remote-name") || found.has_any(&["remote-name-all", "remote-header-name"]) {
         walk.found.effect(call.mutating(Action::Create));
     }
+    if found.value("w", "write-out").is_some_and(|format| format.contains("%output")) || found.has_any(&["engine"]) {
+        walk.found.unclear("`curl` writes or loads something of its own");
+    }
     let mut effect = request(call, &found);
+    if found.has_any(&["unix-socket", "abstract-unix-socket"]) {
+        effect = effect.with(Danger::Escape);
+    }
     for url in urls(&found) {
         effect = http::with_dangers(effect, url);
     }
     if found.operands.iter().any(|arg| arg.computed || arg.secret) || call.args.iter().any(|arg| arg.computed && carries(&arg.text)) {
         // What a command printed leaves with the address.
-        effect.mutability = toolmark_core::behavior::Mutability::Mutates;
+        effect.mutability = Mutability::Mutates;
         effect.action = Action::Send;
         effect = effect.with(Danger::Outward);
     }
@@ -67,6 +73,10 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     }
     for file in found.flags.iter().filter_map(uploaded) {
         effect = call.reading(effect, [&Arg::exact(file)]);
+        if effect.mutability == Mutability::Pure {
+            // The content of a file leaves, whatever the method is called.
+            effect = Effect { mutability: Mutability::Mutates, action: Action::Send, ..effect }.with(Danger::Outward);
+        }
     }
     walk.found.effect(effect);
     Input::Remote

@@ -66,6 +66,11 @@ fn sql(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if found.has("oL", "output") && call.name == "psql" {
         walk.found.effect(call.mutating(Action::Overwrite));
     }
+    let runs = found.has_any(&["pager", "tee", "init-command", "defaults-file", "defaults-extra-file", "plugin-dir", "histfile"])
+        || found.value("o", "output").is_some_and(|target| target.starts_with('|'));
+    if runs {
+        walk.found.unclear(format!("`{}` runs or writes something of its own", call.name));
+    }
     let statement = |flag: &&Flag<'_>| flag.is(short, long);
     let mut texts: Vec<String> = found.flags.iter().filter(statement).filter_map(|flag| flag.value.map(str::to_owned)).collect();
     texts.extend(found.operands.iter().skip(before).map(|arg| arg.text.clone()));
@@ -99,13 +104,21 @@ fn sql(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
             } else {
                 walk.found.unclear(format!("`{first}` is a command of `{}` that is not known", call.name));
             }
-        } else if trimmed.contains('\\') && call.name == "psql" || trimmed.contains("\n.") {
+        } else if (trimmed.contains('\\') && !call.name.starts_with("sqlite")) || trimmed.contains("\n.") || has_client_command(call.name, trimmed) {
             walk.found.unclear(format!("a command of `{}` stands among statements", call.name));
         } else {
             walk.found.embedded(Language::Sql(dialect(call.name)), text);
         }
     }
     Input::Output
+}
+
+/// Words with which the client of MySQL does something itself.
+fn has_client_command(client: &str, text: &str) -> bool {
+    let words = ["system", "source", "tee", "pager", "edit", "delimiter", "connect", "nopager", "notee"];
+    let mut statements = text.split([';', '\n']);
+    matches!(client, "mysql" | "mariadb")
+        && statements.any(|statement| statement.split_whitespace().next().is_some_and(|word| words.contains(&word.to_ascii_lowercase().as_str())))
 }
 
 /// SQLite writes its long options with one dash.

@@ -71,6 +71,9 @@ fn split_target<'a>(found: &Options<'a>) -> (Vec<&'a Arg>, Option<&'a Arg>) {
 
 fn copy(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = operands(call, "tSmog", &["target-directory", "suffix", "mode", "owner", "group"]);
+    if found.has_any(&["strip-program"]) {
+        walk.found.unclear(format!("`{}` runs a program", call.name));
+    }
     let (sources, target) = split_target(&found);
     let action = if found.has("n", "no-clobber") { Action::Create } else { Action::Overwrite };
     let effect = call.reading(call.mutating(action), sources);

@@ -81,7 +81,8 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     }
     let verb = verb.text.as_str();
     let args = behind(call.args, GLOBAL, 1);
-    let spec = Spec { short: "mSLGnFUto", long: &["message", "grep", "author", "since", "until", "format", "sort", "branch"], stops: false };
+    let long = &["message", "grep", "author", "since", "until", "format", "sort", "branch", "output", "max-count"];
+    let spec = Spec { short: valued(verb), long, stops: false };
     let found = options(args, spec);
     let asks = found.flags.iter().any(|flag| flag.long && flag.name == "help");
     let runs = found.flags.iter().any(|flag| flag.long && RUNS.iter().any(|name| flag.name.len() > 2 && name.starts_with(flag.name)))
@@ -94,8 +95,8 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     }
     if asks {
         walk.found.effect(call.pure(Action::Read));
-    } else if let Some(file) = found.value("", "output").filter(|_| found.has("", "output")) {
-        walk.found.effect(redirect::write(&Arg::exact(file), Action::Overwrite));
+    } else if let Some(flag) = found.get("", "output") {
+        walk.found.effect(redirect::write(&Arg::exact(flag.value.unwrap_or_default()), Action::Overwrite));
     } else {
         decide(call, walk, verb, args, &found);
     }
@@ -103,6 +104,20 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         walk.found.unclear(format!("an option of `git {verb}` may come out of a variable"));
     }
     if matches!(verb, "ls-files" | "diff" | "grep" | "ls-tree" | "status" | "log" | "rev-list") { Input::Names } else { Input::Output }
+}
+
+/// Short options of a verb that take a value.
+fn valued(verb: &str) -> &'static str {
+    match verb {
+        "log" | "shortlog" | "rev-list" | "whatchanged" | "reflog" | "show" | "diff" => "nSGLUlO",
+        "grep" => "efABCm",
+        "commit" | "tag" | "merge" | "revert" | "notes" => "mFCu",
+        "stash" => "m",
+        "push" => "o",
+        "clone" => "boj",
+        "blame" | "annotate" => "L",
+        _ => "",
+    }
 }
 
 /// Notes what the options in front of the verb can run.

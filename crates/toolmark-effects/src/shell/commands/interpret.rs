@@ -87,6 +87,7 @@ fn python(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 fn other(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let checks = match call.name {
+        "node" | "nodejs" | "ruby" | "deno" | "bun" | "php" | "perl" if call.args.len() == 1 && call.first() == Some("-v") => true,
         "node" | "nodejs" => call.first() == Some("--check"),
         "php" => call.first() == Some("-l"),
         "bc" => *call.input != Input::Inherit && call.args.iter().all(|arg| matches!(arg.text.as_str(), "-l" | "-q")),

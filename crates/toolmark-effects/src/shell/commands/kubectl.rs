@@ -17,7 +17,7 @@ const SPEC: Spec = Spec {
         "namespace", "context", "cluster", "user", "kubeconfig", "server", "token", "as", "as-group", "request-timeout", "selector",
         "output", "filename", "container", "field-selector", "sort-by", "tail", "since", "since-time", "patch", "type", "replicas",
         "image", "port", "kustomize", "template", "grace-period", "timeout", "from-literal", "from-file", "overrides", "subresource",
-        "verb", "resource", "serviceaccount", "clusterrole", "role", "revision", "to-revision", "duration", "target", "field-manager",
+        "verb", "resource", "serviceaccount", "clusterrole", "role", "revision", "to-revision", "duration", "target", "field-manager", "raw",
     ],
     stops: false,
 };
@@ -27,6 +27,9 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let end = call.args.iter().position(|arg| arg.text == "--").unwrap_or(call.args.len());
     let (own, inner) = call.args.split_at_checked(end).unwrap_or((call.args, &[]));
     let found = options(own, SPEC);
+    if super::verbs::hides_verb(own, SPEC) {
+        walk.found.unclear("an option of `kubectl` may hide the verb");
+    }
     if found.uncertain {
         walk.found.unclear("an argument of `kubectl` is computed");
     }

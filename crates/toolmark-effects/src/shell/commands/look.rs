@@ -39,11 +39,12 @@ fn row(name: &str) -> Option<Row> {
         | "column" | "expand" | "unexpand" | "rev" | "strings" | "od" | "hexdump" | "hd" | "cksum" | "sum" | "md5sum"
         | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "b2sum" | "md5" | "shasum" | "cmp" | "diff"
         | "diff3" | "colordiff" | "zcat" | "bzcat" | "xzcat" | "gzcat" | "zstdcat" | "lz4cat" | "zdiff" | "zcmp" | "look"
-        | "tsort" | "nm" | "objdump" | "readelf" | "size" | "cloc" | "tokei" | "pr" | "zless" | "zmore" | "dircolors"
-        | "jsonlint" | "hexyl" | "lsattr" | "getfacl" | "getfattr" => INSIDE,
+        | "tsort" | "readelf" | "size" | "tokei" | "pr" | "dircolors" | "hexyl" | "lsattr" | "getfacl" | "getfattr" => INSIDE,
+        "nm" | "objdump" => Row { long: &["plugin"], ..INSIDE },
+        "iconv" => Row { valued: "fto", short: "o", long: &["output"], ..INSIDE },
         "base64" | "base32" => Row { valued: "wbio", short: "o", long: &["output"], ..INSIDE },
-        "less" | "more" | "bat" | "batcat" | "most" => {
-            Row { valued: "hjktTpPxyzbDo", short: "oOk", long: &["log-file", "LOG-FILE", "pager", "lesskey-file"], ..INSIDE }
+        "less" | "more" | "bat" | "batcat" | "most" | "zless" | "zmore" => {
+            Row { valued: "hjktTpPxyzbDo", short: "oOk", long: &["log-file", "LOG-FILE", "pager", "lesskey"], ..INSIDE }
         }
         "jq" | "gojq" => Row { valued: "fL", ..INSIDE },
         "yq" => Row { short: "is", long: &["inplace", "split-exp", "in-place"], ..INSIDE },
@@ -56,16 +57,22 @@ fn row(name: &str) -> Option<Row> {
         "rg" | "ripgrep" => Row { long: &["pre", "pre-glob", "hostname-bin"], valued: "efmABCgtTjMrE", ..SEARCH },
         "ag" | "ack" => Row { long: &["pager", "output"], ..SEARCH },
         "ls" | "dir" | "vdir" | "ll" | "stat" | "du" | "df" | "pwd" | "which" | "whereis" | "whoami" | "groups" | "users"
-        | "who" | "w" | "last" | "lastlog" | "uptime" | "uname" | "arch" | "nproc" | "free" | "lscpu" | "lsblk" | "lsusb"
-        | "lspci" | "lsmod" | "lshw" | "lsof" | "ps" | "pgrep" | "pidof" | "pstree" | "vmstat" | "iostat" | "mpstat"
-        | "netstat" | "locale" | "cal" | "tty" | "tput" | "apropos" | "whatis" | "findmnt" | "blkid"
+        | "who" | "w" | "last" | "uptime" | "uname" | "arch" | "nproc" | "free" | "lscpu" | "lsblk" | "lsusb"
+        | "lspci" | "lsmod" | "ps" | "pgrep" | "pidof" | "pstree" | "vmstat" | "iostat" | "mpstat"
+        | "netstat" | "locale" | "cal" | "tty" | "tput" | "apropos" | "whatis" | "findmnt" | "dpkg-query"
         | "getconf" | "basename" | "dirname" | "readlink" | "realpath" | "seq" | "expr" | "factor" | "numfmt" | "id"
         | "modinfo" | "logname" | "sw_vers" | "system_profiler" | "pathchk" | "lsb_release" | "exa" | "eza" | "lsd"
-        | "namei" | "ncal" | "acpi" | "sensors" | "pmap" | "runlevel" | "vm_stat" | "otool" | "mdls" | "lsns" | "clear"
+        | "namei" | "ncal" | "acpi" | "pmap" | "runlevel" | "vm_stat" | "otool" | "mdls" | "lsns" | "clear"
         | "lslocks" | "lsipc" | "ipcs" => OUTSIDE,
-        "man" | "info" => Row { valued: "PHMS", short: "PH", long: &["pager", "html"], ..OUTSIDE },
+        "man" | "info" => {
+            let long = &["pager", "html", "config-file", "output", "restore", "init-file"];
+            Row { valued: "PHMSCofnd", short: "PHCoR", long, ..OUTSIDE }
+        }
         "ldconfig" => Row { short: "bcfCnlrvXN", ..OUTSIDE },
-        "nvidia-smi" => Row { valued: "idlf", short: "fr", long: &["gpu-reset", "filename"], ..OUTSIDE },
+        "lastlog" => Row { valued: "utb", short: "CS", long: &["clear", "set"], ..OUTSIDE },
+        "lsof" => Row { valued: "acdFgiopsSu", short: "D", ..OUTSIDE },
+        "sensors" => Row { short: "s", long: &["set"], ..OUTSIDE },
+        "blkid" => Row { valued: "ostLUn", short: "cg", long: &["cache-file", "garbage-collect"], ..OUTSIDE },
         "file" => Row { valued: "efFmPs", short: "C", long: &["compile"], ..OUTSIDE },
         "tree" => Row { valued: "LPIHTo", short: "oR", long: &["output"], ..OUTSIDE },
         "ss" => Row { valued: "AfFD", short: "KD", long: &["kill", "diag"], ..OUTSIDE },
@@ -97,7 +104,7 @@ fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         }
     }
     // Invariant: an option that nobody knows may be one of those that write.
-    if found.uncertain && (!row.short.is_empty() || !row.long.is_empty()) {
+    if found.uncertain && call.name != "file" && (!row.short.is_empty() || !row.long.is_empty()) {
         walk.found.unclear(format!("an option of `{}` may come out of a variable", call.name));
     }
     if runs_operand(call) {
@@ -120,7 +127,7 @@ fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 fn writes(flag: &crate::shell::options::Flag<'_>, row: &Row) -> bool {
     if flag.long {
         // `--color` must not be taken for an abbreviation of a long name that it only begins like.
-        row.long.iter().any(|long| flag.name.len() > 2 && long.starts_with(flag.name))
+        row.long.iter().any(|long| flag.name.len() > 2 && (long.starts_with(flag.name) || flag.name.starts_with(long)))
     } else {
         row.short.contains(flag.name)
     }
@@ -138,7 +145,7 @@ fn content_operands<'a>(name: &str, found: &Options<'a>) -> Vec<&'a crate::shell
 
 /// Pagers take commands of their own as operands.
 fn runs_operand(call: &Call<'_>) -> bool {
-    matches!(call.name, "less" | "more" | "most") && call.args.iter().any(|arg| arg.text.starts_with('+') || arg.floating)
+    matches!(call.name, "less" | "more" | "most" | "zless" | "zmore") && call.args.iter().any(|arg| arg.text.starts_with('+') || arg.floating)
 }
 
 fn dumps_environment(program: &str) -> bool {

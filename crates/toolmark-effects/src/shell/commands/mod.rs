@@ -43,6 +43,14 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if call.args.iter().any(|arg| arg.obscure) && !matches!(call.name, "echo" | "printf" | "[" | "test") {
         walk.found.unclear(format!("an argument of `{}` is spelled so that it cannot be seen", call.name));
     }
+    // An index into an array is arithmetic, and arithmetic runs the substitutions that stand in a text.
+    let names = matches!(
+        call.name,
+        "test" | "[" | "printf" | "read" | "unset" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "mapfile" | "readarray" | "wait" | "let"
+    );
+    if names && call.args.iter().any(|arg| arg.text.contains('[') && arg.text.contains(['$', '`'])) {
+        walk.found.unclear(format!("`{}` may run a text that stands in quotes", call.name));
+    }
     reader(call, walk)
 }
 

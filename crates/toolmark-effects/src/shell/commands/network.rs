@@ -38,6 +38,9 @@ fn wget(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if found.has("e", "execute") || found.has_any(&["use-askpass", "config"]) {
         walk.found.unclear("`wget` takes settings that can run something");
     }
+    if found.has("oa", "output-file") || found.has_any(&["append-output", "save-cookies", "warc-file", "hsts-file", "rejected-log"]) {
+        walk.found.effect(call.mutating(Action::Overwrite));
+    }
     let document = found.value("O", "output-document");
     let sends = found.has_any(&["post-data", "post-file", "body-data", "body-file"])
         || found.value("", "method").is_some_and(|method| !matches!(method, "GET" | "HEAD"));
@@ -125,7 +128,7 @@ fn ssh(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 /// True for `host:path` and `rsync://…`.
 fn is_remote(arg: &Arg) -> bool {
     let text = arg.text.as_str();
-    text.contains("://") || text.split_once(':').is_some_and(|(host, _)| !host.contains('/') && host.len() > 1)
+    text.contains("://") || text.split_once(':').is_some_and(|(host, path)| !host.contains('/') && !host.is_empty() && !path.starts_with('\\'))
 }
 
 fn copy(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
@@ -137,6 +140,9 @@ fn copy(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let runs = !plain_rsh || found.has_any(&["rsync-path"]) || (call.name != "rsync" && found.has("S", "")) || call.args.iter().any(|arg| arg.text.contains("ProxyCommand"));
     if runs || found.uncertain && call.name == "rsync" && found.operands.len() < 2 {
         walk.found.unclear(format!("`{}` may run a program of its own", call.name));
+    }
+    if found.has_any(&["daemon", "config", "server", "log-file", "write-batch", "only-write-batch", "early-input"]) {
+        walk.found.unclear(format!("`{}` writes a file of its own or serves", call.name));
     }
     if call.name == "sftp" {
         walk.found.unclear("`sftp` takes its commands from elsewhere");

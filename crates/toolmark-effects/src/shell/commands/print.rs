@@ -15,7 +15,8 @@ const LONG_WAIT: f64 = 300.0;
 pub(super) fn find(name: &str) -> Option<Reader> {
     Some(match name {
         "echo" | "printf" => echo,
-        "true" | "false" | ":" | "test" | "[" | "cd" | "pushd" | "popd" | "dirs" | "wait" | "times" | "jobs" | "type" => quiet,
+        "true" | "false" | ":" | "test" | "[" | "cd" | "pushd" | "popd" | "dirs" | "wait" | "times" | "jobs" | "type"
+        | "umask" | "ulimit" => quiet,
         "date" => date,
         "hostname" => hostname,
         "printenv" | "getent" => environment,
@@ -24,7 +25,7 @@ pub(super) fn find(name: &str) -> Option<Reader> {
         "history" => history,
         "dmesg" => dmesg,
         "journalctl" => journal,
-        "ifconfig" | "route" | "arp" | "mount" | "stty" | "umask" | "ulimit" | "timedatectl" | "hostnamectl" | "localectl"
+        "ifconfig" | "route" | "arp" | "mount" | "stty" | "timedatectl" | "hostnamectl" | "localectl"
         | "swapon" | "hwclock" => bare,
         "ip" => ip,
         "sysctl" => sysctl,
@@ -58,8 +59,8 @@ fn quiet(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 fn date(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = options(call.args, Spec { short: "dfrsIvz", long: &["date", "file", "reference", "set"], stops: false });
     // Without a `+` an operand is the time to set.
-    let sets = found.has("s", "set") || found.operands.iter().any(|operand| !operand.text.starts_with('+'));
-    if sets && !found.has("vjd", "date") {
+    let bare = found.operands.iter().any(|operand| !operand.text.starts_with('+'));
+    if found.has("s", "set") || found.uncertain || (bare && !found.has("vjd", "date")) {
         walk.found.effect(call.mutating(Action::Update).with(Danger::Privilege));
     } else {
         walk.found.effect(call.pure(Action::Read));
@@ -133,7 +134,7 @@ fn dmesg(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 fn journal(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = options(call.args, Spec { short: "unpbtSUo", long: &["unit", "since", "until", "lines"], stops: false });
     let changes = found.flags.iter().any(|flag| {
-        flag.long && ["vacuum", "rotate", "flush", "sync", "relinquish", "smart", "update", "setup", "force"].iter().any(|word| flag.name.starts_with(word))
+        flag.long && ["vacuum", "rotate", "flush", "sync", "relinquish", "smart", "update", "setup", "force", "cursor-file"].iter().any(|word| flag.name.starts_with(word))
     });
     walk.found.effect(if changes { call.mutating(Action::Delete).unbounded() } else { call.pure(Action::Read) });
     Input::Output
@@ -141,7 +142,17 @@ fn journal(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 /// Commands that only look when they are called without operands.
 fn bare(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let looks = |text: &str| matches!(text, "-a" | "-n" | "-v" | "-l" | "-s" | "-S" | "-r" | "status" | "show" | "--show" | "-A" | "-e" | "list-timezones");
+    let harmless: &[&str] = match call.name {
+        "ifconfig" => &["-a", "-s", "-v"],
+        "route" => &["-n", "-e", "-v"],
+        "arp" => &["-a", "-n", "-v", "-e"],
+        "mount" => &["-l", "-v"],
+        "stty" => &["-a"],
+        "swapon" => &["-s", "--show", "-v"],
+        "hwclock" => &["-r", "--show"],
+        _ => &["status", "show", "list-timezones", "--no-pager"],
+    };
+    let looks = |text: &str| harmless.contains(&text);
     let first_is_interface = call.name == "ifconfig" && call.args.len() == 1;
     if first_is_interface || call.args.iter().all(|arg| arg.exact && looks(&arg.text)) {
         walk.found.effect(call.pure(Action::Read));
@@ -155,7 +166,8 @@ fn ip(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let changes = ["add", "del", "delete", "set", "change", "replace", "flush", "append", "exec", "up", "down", "restore", "attach", "detach", "prepend"];
     let batch = call.args.iter().any(|arg| arg.text.starts_with("-b") && "-batch".starts_with(arg.text.as_str()));
     let word = call.args.iter().any(|arg| arg.floating || changes.contains(&arg.text.as_str()));
-    let abbreviated = call.args.get(1).is_some_and(|arg| !arg.text.is_empty() && ["add", "del", "set", "change", "replace", "flush", "exec"].iter().any(|word| word.starts_with(arg.text.as_str())));
+    let second = call.args.iter().filter(|arg| !arg.text.starts_with('-')).nth(1);
+    let abbreviated = second.is_some_and(|arg| !arg.text.is_empty() && ["add", "del", "set", "change", "replace", "flush", "exec"].iter().any(|word| word.starts_with(arg.text.as_str())));
     if batch || word || abbreviated {
         walk.found.effect(call.mutating(Action::Update).with(Danger::Privilege));
     } else {
@@ -165,7 +177,7 @@ fn ip(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn sysctl(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let writes = call.args.iter().any(|arg| arg.floating || arg.text.contains('=') || arg.text.starts_with("-p") || arg.text.starts_with("-w") || arg.text.starts_with("--"));
+    let writes = call.args.iter().any(|arg| arg.floating || arg.text.contains('=') || arg.text.starts_with("-p") || arg.text.starts_with("-f") || arg.text.starts_with("-w") || arg.text.starts_with("--"));
     walk.found.effect(if writes { call.mutating(Action::Update).with(Danger::Privilege) } else { call.pure(Action::Read) });
     Input::Output
 }

@@ -33,7 +33,7 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if from_file || found.uncertain || call.args.iter().any(|arg| !arg.exact && scripts.contains(&arg.text.as_str())) {
         walk.found.unclear("the script of `sed` is computed or stands in a file");
     }
-    let in_place = found.has("i", "in-place");
+    let in_place = found.has("iI", "in-place");
     for script in &scripts {
         for does in scan(script) {
             match does {

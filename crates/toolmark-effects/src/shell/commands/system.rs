@@ -52,7 +52,11 @@ fn kill(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn service(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let found = options(call.args, Spec { short: "tpnoHM", long: &["type", "property", "lines", "output", "state"], stops: false });
+    let spec = Spec { short: "tpnoHM", long: &["type", "property", "lines", "output", "state", "host", "machine"], stops: false };
+    if super::verbs::hides_verb(call.args, spec) {
+        walk.found.unclear(format!("an option of `{}` may hide the verb", call.name));
+    }
+    let found = options(call.args, spec);
     let words: Vec<&str> = found.operands.iter().map(|arg| arg.text.as_str()).collect();
     let verb = match (call.name, words.as_slice()) {
         ("service" | "rc-service", [_, verb, ..]) => *verb,

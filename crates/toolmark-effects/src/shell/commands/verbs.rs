@@ -48,12 +48,16 @@ pub(super) const DRY: &[&str] = &["dry-run"];
 /// Notes what a command does by its verb.
 pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>, verbs: &Verbs) -> Input {
     let found = options(call.args, verbs.spec);
-    if found.operands.is_empty() && !found.uncertain {
+    if hides_verb(call.args, verbs.spec) {
+        walk.found.unclear(format!("an option of `{}` may hide the verb", call.name));
+    }
+    let asks = found.flags.iter().all(|flag| matches!(flag.name, "help" | "version" | "h" | "v" | "V" | "info"));
+    if found.operands.is_empty() && !found.uncertain && asks {
         // Without a verb, programs of this kind explain themselves.
         walk.found.effect(call.pure(Action::Read));
         return Input::Output;
     }
-    match decide(&found, verbs) {
+    match decide(call.args, &found, verbs) {
         Some(does) => note(call, walk, does, &found, verbs),
         None => {
             let verb = found.operands.first().map(|arg| arg.text.as_str()).unwrap_or_default();
@@ -65,12 +69,46 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>, verbs: &Verbs) -> Input
 }
 
 /// The row of the first two words, else of the first.
-pub(super) fn decide(found: &Options<'_>, verbs: &Verbs) -> Option<Does> {
-    let word = |at: usize| found.operands.get(at).filter(|arg| arg.exact).map(|arg| arg.text.as_str());
+fn decide(args: &[Arg], found: &Options<'_>, verbs: &Verbs) -> Option<Does> {
+    let word = |at: usize| found.operands.get(at).filter(|arg| arg.exact);
     let first = word(0)?;
-    let two = word(1).map(|second| format!("{first} {second}"));
     let row = |name: &str| verbs.rows.iter().find(|(verb, _)| *verb == name).map(|(_, does)| *does);
-    two.and_then(|two| row(&two)).or_else(|| row(first))
+    let two = word(1).and_then(|second| row(&format!("{} {}", first.text, second.text)));
+    // An option between the two words may have swallowed the second one: then only what changes something is believed.
+    let together = args.windows(2).any(|pair| matches!(pair, [a, b] if std::ptr::eq(a, *first) && word(1).is_some_and(|second| std::ptr::eq(b, *second))));
+    let two = two.filter(|does| together || !matches!(does, Does::Reads | Does::Searches | Does::Reveals));
+    two.or_else(|| row(&first.text))
+}
+
+/// Options in front of a verb that take no value.
+const PLAIN: &[&str] = &[
+    "no-pager", "verbose", "quiet", "silent", "yes", "json", "long", "help", "global", "debug", "no-color", "color", "offline", "locked", "frozen", "user",
+    "system", "all", "failed", "plain", "no-legend", "full", "version", "tls", "no-cli-pager", "insecure-skip-tls-verify", "no-input", "status-all",
+];
+
+/// True when an option in front of the verb is not known: it may take the verb for its value, and another word is the verb.
+pub(super) fn hides_verb(args: &[Arg], spec: Spec) -> bool {
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let Some(long) = arg.text.strip_prefix("--").filter(|_| !arg.floating) else {
+            if arg.text.starts_with('-') && !arg.floating {
+                // The value of a short option, unless it is attached.
+                if arg.text.chars().count() == 2 && arg.text.chars().nth(1).is_some_and(|letter| spec.short.contains(letter)) {
+                    rest.next();
+                }
+                continue;
+            }
+            return false;
+        };
+        if long.is_empty() || long.contains('=') || PLAIN.contains(&long) {
+            continue;
+        }
+        if !spec.long.contains(&long) {
+            return true;
+        }
+        rest.next();
+    }
+    false
 }
 
 fn note(call: &Call<'_>, walk: &mut Walk<'_>, does: Does, found: &Options<'_>, verbs: &Verbs) {

@@ -135,7 +135,7 @@ fn privileged(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 fn xargs(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let spec = Spec {
-        short: "adEIiLlnPsR",
+        short: "adEILnPsRSJ",
         long: &["arg-file", "delimiter", "max-args", "max-lines", "max-procs", "max-chars", "replace", "eof"],
         stops: true,
     };
@@ -151,10 +151,11 @@ fn xargs(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     }
     // What is read becomes arguments, and options unless it is a list of names.
     let mut args = vec![name.clone()];
-    let marker = found.value("IiR", "replace").unwrap_or("{}");
-    let replaces = found.has("IiR", "replace");
+    let marker = found.value("IRJ", "replace").unwrap_or("{}");
+    let replaces = found.has("IiRJ", "replace");
+    let somewhere = found.has("i", "");
     let filled = |arg: &Arg| {
-        if replaces && arg.text.contains(marker) { Arg::unknown(arg.text.clone()) } else { arg.clone() }
+        if somewhere || (replaces && arg.text.contains(marker)) { Arg::unknown(arg.text.clone()) } else { arg.clone() }
     };
     args.extend(rest.iter().map(filled));
     if !replaces {

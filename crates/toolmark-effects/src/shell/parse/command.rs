@@ -76,12 +76,14 @@ impl Reader<'_> {
 
     fn each(&mut self) -> Parsed<Compound> {
         if self.rest().starts_with("((") {
+            let start = self.at;
             let mut head = self.computation(Place::Loop)?;
+            let text = self.text.get(start..self.at).unwrap_or_default();
+            let endless = text.split(';').nth(1).is_none_or(|condition| condition.trim().is_empty());
             self.separator()?;
             self.keyword("do")?;
             head.scripts = self.body(&["done"])?;
-            let endless = head.words.iter().all(|word| word.pieces.is_empty());
-            head.kind = if endless { CompoundKind::While } else { CompoundKind::Each };
+            head.kind = if endless { CompoundKind::Endless } else { CompoundKind::Each };
             return Ok(head);
         }
         let name = self.word()?.bare().filter(|name| is_name(name)).map(str::to_owned);

@@ -31,7 +31,7 @@ impl Reader<'_> {
             Some(b'(') => {
                 self.at += 1;
                 let script = self.inner_script()?;
-                pieces.push(Piece::Output { script, quoted });
+                pieces.push(Piece::Output(script));
             }
             Some(b'{') => {
                 self.at += 1;
@@ -110,6 +110,8 @@ impl Reader<'_> {
                 self.notes.assigned.push(name.clone());
             }
             form = self.operator()?;
+            // Where a part begins and ends is arithmetic.
+            self.notes.computes |= form == Form::Sliced;
             self.until_closing(&mut inner, b'}', quoted)?;
         }
         if !self.eat("}") {
@@ -209,7 +211,7 @@ impl Reader<'_> {
             inner.no_pending()?;
             Ok(script)
         })?;
-        pieces.push(Piece::Output { script, quoted });
+        pieces.push(Piece::Output(script));
         Ok(())
     }
 
