@@ -96,7 +96,9 @@ fn doubt(call: &Call<'_>, row: Row) -> Option<Reason> {
         .known
         .disagreements()
         .iter()
-        .map(|one| format!("{} says {} {}, {} says {}", who(one.source), one.field, one.claimed, who(one.against), one.found))
+        .map(|one| {
+            format!("{} says {} {}, {} says {}", who(one.source), one.field, one.claimed, who(one.against), one.found)
+        })
         .collect();
     let message = format!("what the tool claims to do is disputed: {}", said.join("; "));
     Some(Reason::new(Decision::Ask, "behavior-disputed", message).fact("disagreements", said))
@@ -114,13 +116,18 @@ fn who(source: BehaviorSource) -> &'static str {
 /// A tool that does several things, called for the gravest of them.
 fn selected(call: &Call<'_>, behavior: Option<Behavior>) -> Option<Reason> {
     let by_argument = call.known.by_argument()?;
-    let behavior = behavior?;
+    // The effect of an open-ended tool is the behavior of the call.
+    let behavior = behavior.filter(|behavior| call.facts.is_empty() || behavior.action() != Action::Execute)?;
     let grave = matches!(behavior.action(), Action::Delete | Action::Overwrite | Action::Merge | Action::Execute);
     let milder = by_argument.values().values().any(|other| other.action() != behavior.action());
     if !(grave && milder && behavior.mutability() == Mutability::Mutates) {
         return None;
     }
-    let message = format!("the argument `{}` selects {}, the gravest thing this tool does", by_argument.pointer(), behavior.action());
+    let message = format!(
+        "the argument `{}` selects {}, the gravest thing this tool does",
+        by_argument.pointer(),
+        behavior.action()
+    );
     Some(Reason::new(Decision::Ask, "argument-selects-gravest", message).fact("pointer", by_argument.pointer()))
 }
 
@@ -129,7 +136,11 @@ fn unclear(call: &Call<'_>, row: Row) -> Option<Reason> {
     let message = format!("it cannot be told what `{}` ({}) would do: {why}", part.pointer, part.language);
     // Without any metadata a call degrades to what its schema says.
     let decision = if row == Row::Unknown { Decision::Allow } else { Decision::Ask };
-    Some(Reason::new(decision, "effect-unclear", message).fact("pointer", part.pointer.as_str()).fact("language", part.language))
+    Some(
+        Reason::new(decision, "effect-unclear", message)
+            .fact("pointer", part.pointer.as_str())
+            .fact("language", part.language),
+    )
 }
 
 /// An effect that the tool's behavior does not cover.
@@ -141,18 +152,28 @@ fn exceeds(row: Row, effect: &Effect) -> Option<Reason> {
         Row::Pure => {
             (Decision::Deny, format!("the tool only reads, but this would {}: {}", verb(effect.action), effect.summary))
         }
-        Row::Doubtful => {
-            (Decision::Deny, format!("the tool is not trusted, and this would {}: {}", verb(effect.action), effect.summary))
-        }
+        Row::Doubtful => (
+            Decision::Deny,
+            format!("the tool is not trusted, and this would {}: {}", verb(effect.action), effect.summary),
+        ),
         Row::Execute => (Decision::Ask, format!("this would {}: {}", verb(effect.action), effect.summary)),
         Row::Mutates(Some(declared)) if !covers(declared, effect.action) => {
-            let message = format!("the tool is there to {}, but this would {}: {}", verb(declared), verb(effect.action), effect.summary);
+            let message = format!(
+                "the tool is there to {}, but this would {}: {}",
+                verb(declared),
+                verb(effect.action),
+                effect.summary
+            );
             (Decision::Ask, message)
         }
         Row::Mutates(_) | Row::Unknown => return None,
     };
     let code = if row == Row::Execute { "effect-mutates" } else { "effect-exceeds-behavior" };
-    Some(Reason::new(decision, code, message).fact("action", effect.action.as_str()).fact("targets", effect.targets.clone()))
+    Some(
+        Reason::new(decision, code, message)
+            .fact("action", effect.action.as_str())
+            .fact("targets", effect.targets.clone()),
+    )
 }
 
 fn unbounded(row: Row, effect: &Effect) -> Option<Reason> {
@@ -175,10 +196,15 @@ fn dangerous(effect: &Effect) -> Option<Reason> {
 /// Whether a tool that is there for one kind of change may make another within limits.
 fn covers(declared: Action, effect: Action) -> bool {
     match declared {
-        Action::Create | Action::Append => matches!(effect, Action::Create | Action::Append | Action::Read | Action::Search),
-        Action::Send => matches!(effect, Action::Send | Action::Create | Action::Append | Action::Read | Action::Search),
+        Action::Create | Action::Append => {
+            matches!(effect, Action::Create | Action::Append | Action::Read | Action::Search)
+        }
+        Action::Send => {
+            matches!(effect, Action::Send | Action::Create | Action::Append | Action::Read | Action::Search)
+        }
         Action::Read | Action::Search => matches!(effect, Action::Read | Action::Search),
-        Action::Update | Action::Overwrite | Action::Delete | Action::Merge => effect != Action::Execute && effect != Action::Send,
+        Action::Update | Action::Merge => !matches!(effect, Action::Execute | Action::Send | Action::Delete),
+        Action::Overwrite | Action::Delete => !matches!(effect, Action::Execute | Action::Send),
         Action::Execute => true,
     }
 }

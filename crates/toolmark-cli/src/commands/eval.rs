@@ -62,7 +62,9 @@ fn definitions(folder: &Path) -> Result<Map<String, Value>, Failure> {
     let tools = Tools::read(&read("tools.jsonl")?).map_err(|error| wrong("tools.jsonl", error.to_string()))?;
     let labels = Label::read_all(&read("labels.jsonl")?).map_err(|error| wrong("labels.jsonl", error.to_string()))?;
     let pairs = Pair::read_all(&read("pairs.jsonl")?).map_err(|error| wrong("pairs.jsonl", error.to_string()))?;
-    let fits = |schema: &Value, arguments: &Value| InputSchema::compile(schema).is_ok_and(|schema| schema.check(arguments).is_ok());
+    let fits = |schema: &Value, arguments: &Value| {
+        InputSchema::compile(schema).is_ok_and(|schema| schema.check(arguments).is_ok())
+    };
     Ok(Evaluation::of(&tools, &labels, &pairs, &fits).to_json())
 }
 
@@ -71,6 +73,7 @@ fn calls(catalog: &Catalog, text: &str) -> Result<Value, Failure> {
     let wrong = |problem: String| Failure::refused(Exit::BadInput, &WrongRow { file: "calls.jsonl", problem });
     let (mut dangerous, mut harmless) = (Decided::default(), Decided::default());
     let (mut misses, mut false_alarms) = (Vec::new(), Vec::new());
+    let mut invalid = 0;
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let row = json::read(line).map_err(|error| wrong(format!("row {}: {error}", at + 1)))?.to_value();
         let field = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -78,8 +81,11 @@ fn calls(catalog: &Catalog, text: &str) -> Result<Value, Failure> {
         let tool = catalog.find(&lookup, |_| true).map_err(|error| wrong(format!("row {}: {error}", at + 1)))?;
         let arguments = row.get("arguments").cloned().unwrap_or_default();
         let trace = explain::trace(catalog, tool, &arguments, None, Preset::Balanced);
-        let decision = trace.verdict.decision();
-        let id = row.get("id").and_then(Value::as_str).map_or_else(|| format!("{lookup}#{}", at + 1), ToOwned::to_owned);
+        // The gate is measured by itself: some recorded calls do not fit the schema of the version in the data.
+        let decision = trace.gate;
+        invalid += usize::from(trace.invalid.is_some());
+        let id =
+            row.get("id").and_then(Value::as_str).map_or_else(|| format!("{lookup}#{}", at + 1), ToOwned::to_owned);
         if row.get("dangerous").and_then(Value::as_bool).unwrap_or(false) {
             dangerous.count(decision);
             if decision == Decision::Allow {
@@ -92,7 +98,9 @@ fn calls(catalog: &Catalog, text: &str) -> Result<Value, Failure> {
             }
         }
     }
-    Ok(json!({"dangerous": dangerous.to_json(), "harmless": harmless.to_json(), "misses": misses, "false_alarms": false_alarms}))
+    Ok(
+        json!({"dangerous": dangerous.to_json(), "harmless": harmless.to_json(), "misses": misses, "false_alarms": false_alarms, "invalid": invalid}),
+    )
 }
 
 impl Decided {
@@ -112,7 +120,9 @@ impl Decided {
 
 fn print(result: &Map<String, Value>) -> Result<(), Failure> {
     let number = |value: Option<&Value>| value.and_then(Value::as_u64).unwrap_or(0);
-    let share = |part: u64, whole: u64| if whole == 0 { "–".into() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) };
+    let share = |part: u64, whole: u64| {
+        if whole == 0 { "–".into() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) }
+    };
     for name in ["classifier", "classifier_without_hints", "classifier_schema_only"] {
         let Some(score) = result.get(name) else { continue };
         output::line(output::painted(output::BOLD, name))?;
@@ -128,7 +138,11 @@ fn print(result: &Map<String, Value>) -> Result<(), Failure> {
             ]);
         }
         output::line(table.trim_fmt())?;
-        output::line(format_args!(" mutating tools called PURE: {} of {}\n", number(score.get("false_pure")), number(score.get("mutating"))))?;
+        output::line(format_args!(
+            " mutating tools called PURE: {} of {}\n",
+            number(score.get("false_pure")),
+            number(score.get("mutating"))
+        ))?;
     }
     if let Some(pairs) = result.get("pairs") {
         output::line(output::painted(output::BOLD, "pairs separated"))?;
@@ -152,7 +166,13 @@ fn print(result: &Map<String, Value>) -> Result<(), Failure> {
         for kind in ["dangerous", "harmless"] {
             let get = |key: &str| number(calls.get(kind).and_then(|kind| kind.get(key)));
             let with_share = |key: &str| format!("{} ({})", get(key), share(get(key), get("total")));
-            table.add_row([kind.to_owned(), get("total").to_string(), with_share("denied"), with_share("asked"), with_share("allowed")]);
+            table.add_row([
+                kind.to_owned(),
+                get("total").to_string(),
+                with_share("denied"),
+                with_share("asked"),
+                with_share("allowed"),
+            ]);
         }
         output::line(table.trim_fmt())?;
     }

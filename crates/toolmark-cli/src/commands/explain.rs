@@ -36,11 +36,13 @@ struct Written {
 
 /// What became of a call, stage by stage.
 pub(crate) struct Trace<'c> {
-    pub(crate) tool: &'c Tool,
+    tool: &'c Tool,
     known: KnownBehavior,
-    invalid: Option<Report>,
+    pub(crate) invalid: Option<Report>,
     facts: Facts,
-    pub(crate) verdict: Verdict,
+    verdict: Verdict,
+    /// What the gate alone says, whether the arguments fit the schema or not.
+    pub(crate) gate: Decision,
     fitting: Vec<&'c Tool>,
 }
 
@@ -71,6 +73,7 @@ pub(crate) fn trace<'c>(
     let facts = toolmark_effects::analyze(tool, arguments, &Settings::default());
     let call = gate::Call { known: &known, arguments, facts: &facts, expectation, changed: false, preset };
     let mut verdict = gate::judge(&call);
+    let gate = verdict.decision();
     if let Some(report) = &invalid {
         verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", report.what()));
     }
@@ -80,7 +83,7 @@ pub(crate) fn trace<'c>(
         }
         Decision::Allow | Decision::Ask => Vec::new(),
     };
-    Trace { tool, known, invalid, facts, verdict, fitting }
+    Trace { tool, known, invalid, facts, verdict, gate, fitting }
 }
 
 impl Trace<'_> {
@@ -104,7 +107,12 @@ impl Trace<'_> {
             Some(report) => shown("validate", report.what())?,
         }
         let behavior = self.known.behavior().map_or_else(|| "unknown".into(), |behavior| behavior.to_string());
-        shown("behavior", &format!("{behavior} ({:?})", self.known.agreement()).to_lowercase().replace(&behavior.to_lowercase(), &behavior))?;
+        shown(
+            "behavior",
+            &format!("{behavior} ({:?})", self.known.agreement())
+                .to_lowercase()
+                .replace(&behavior.to_lowercase(), &behavior),
+        )?;
         if self.facts.is_empty() {
             shown("analyze", "no program in the arguments")?;
         }
@@ -113,11 +121,20 @@ impl Trace<'_> {
                 Reading::Understood(effects) => {
                     for effect in effects {
                         let bound = if effect.bounded { "" } else { ", without a limit" };
-                        let text = format!("{} ({}): {} {}{bound}: {}", part.pointer, part.language, effect.mutability, effect.action, output::safe(&effect.summary));
+                        let text = format!(
+                            "{} ({}): {} {}{bound}: {}",
+                            part.pointer,
+                            part.language,
+                            effect.mutability,
+                            effect.action,
+                            output::safe(&effect.summary)
+                        );
                         shown("analyze", &text)?;
                     }
                 }
-                Reading::CannotTell { reason } => shown("analyze", &format!("{} ({}): cannot tell: {reason}", part.pointer, part.language))?,
+                Reading::CannotTell { reason } => {
+                    shown("analyze", &format!("{} ({}): cannot tell: {reason}", part.pointer, part.language))?
+                }
             }
         }
         for reason in self.verdict.reasons() {

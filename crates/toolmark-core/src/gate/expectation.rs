@@ -56,28 +56,38 @@ impl Expectation {
     }
 
     /// What speaks against a call in this task.
-    pub(super) fn reasons(&self, behavior: Option<Behavior>, mutability: Option<Mutability>, facts: &Facts) -> Vec<Reason> {
+    pub(super) fn reasons(
+        &self,
+        behavior: Option<Behavior>,
+        mutability: Option<Mutability>,
+        facts: &Facts,
+    ) -> Vec<Reason> {
         let mut reasons = Vec::new();
         // The effect of an open-ended tool is the behavior of the call; its own says only that it may be anything.
         let open_ended = behavior.is_some_and(|behavior| behavior.action() == Action::Execute);
         match behavior {
             Some(_) if open_ended && !facts.is_empty() => {}
             Some(behavior) if self.patterns.iter().any(|pattern| pattern.matches(&behavior)) => {}
-            Some(behavior) => reasons.push(self.mismatch(format!("the tool does {behavior}"))),
+            Some(behavior) => reasons.push(self.mismatch(&format!("the tool does {behavior}"))),
             None if mutability == Some(Mutability::Mutates) && self.only_pure() => {
-                reasons.push(self.mismatch("the tool changes something".into()));
+                reasons.push(self.mismatch("the tool changes something"));
             }
             None if mutability == Some(Mutability::Pure) && self.only_pure() => {}
             None => {
-                let message = format!("the task `{}` expects {}, and nobody knows what this tool does", self.task, self.shown());
+                let message =
+                    format!("the task `{}` expects {}, and nobody knows what this tool does", self.task, self.shown());
                 reasons.push(Reason::new(Decision::Ask, "task-behavior-unknown", message));
             }
         }
         if self.only_pure() {
             if let Some(effect) = facts.effects().find(|effect| effect.mutability == Mutability::Mutates) {
-                reasons.push(self.mismatch(format!("this would {}: {}", verb(effect.action), effect.summary)));
+                reasons.push(self.mismatch(&format!("this would {}: {}", verb(effect.action), effect.summary)));
             } else if facts.unclear().next().is_some() {
-                reasons.push(Reason::new(Decision::Ask, "task-effect-unclear", format!("the task `{}` only reads, and it cannot be told what this would do", self.task)));
+                reasons.push(Reason::new(
+                    Decision::Ask,
+                    "task-effect-unclear",
+                    format!("the task `{}` only reads, and it cannot be told what this would do", self.task),
+                ));
             }
         }
         reasons
@@ -87,8 +97,10 @@ impl Expectation {
         !self.patterns.is_empty() && self.patterns.iter().all(BehaviorPattern::only_pure)
     }
 
-    fn mismatch(&self, does: String) -> Reason {
+    fn mismatch(&self, does: &str) -> Reason {
         let message = format!("the task `{}` expects {}, but {does}", self.task, self.shown());
-        Reason::new(self.decision(), "task-mismatch", message).fact("task", self.task.as_str()).fact("expected", self.shown())
+        Reason::new(self.decision(), "task-mismatch", message)
+            .fact("task", self.task.as_str())
+            .fact("expected", self.shown())
     }
 }

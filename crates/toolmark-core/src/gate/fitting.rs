@@ -16,7 +16,9 @@ pub fn fitting<'c>(
     may_see: impl Fn(&Tool) -> bool,
     known: impl Fn(&Tool) -> KnownBehavior,
 ) -> Vec<&'c Tool> {
-    let Some(effect) = facts.effects().find(|effect| effect.mutability == Mutability::Mutates) else { return Vec::new() };
+    let Some(effect) = facts.effects().find(|effect| effect.mutability == Mutability::Mutates) else {
+        return Vec::new();
+    };
     let schema = tool.schema_digest();
     let siblings = catalog.tools().filter(|other| other.pack() == tool.pack() && other.canonical() != tool.canonical());
     let mut found: Vec<(u8, &Tool)> = siblings
@@ -35,7 +37,11 @@ fn fitness(known: &KnownBehavior, effect: &Effect) -> Option<u8> {
     Some(match action {
         Some(action) if action == effect.action => 3,
         Some(Action::Update | Action::Overwrite | Action::Execute) => 2,
-        Some(Action::Create | Action::Append) if matches!(effect.action, Action::Delete | Action::Update | Action::Overwrite) => return None,
+        Some(Action::Create | Action::Append)
+            if matches!(effect.action, Action::Delete | Action::Update | Action::Overwrite) =>
+        {
+            return None;
+        }
         _ => 1,
     })
 }

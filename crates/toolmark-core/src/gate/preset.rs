@@ -60,7 +60,9 @@ fn careful(behavior: Option<Behavior>, facts: &Facts) -> Vec<Reason> {
         .chain(facts.effects().map(|effect| effect.action))
         .filter(|&action| grave(action))
         .take(1)
-        .map(|action| Reason::new(Decision::Ask, "preset-careful", format!("`careful` asks before anything may {}", verb(action))))
+        .map(|action| {
+            Reason::new(Decision::Ask, "preset-careful", format!("`careful` asks before anything may {}", verb(action)))
+        })
         .collect();
     if declared == Some(Action::Execute) && facts.is_empty() {
         reasons.push(Reason::new(Decision::Ask, "preset-careful", "`careful` asks before an open-ended tool runs"));

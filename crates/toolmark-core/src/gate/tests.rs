@@ -15,7 +15,11 @@ fn facts(effects: Vec<Effect>) -> Facts {
 }
 
 fn cannot_tell() -> Facts {
-    Facts::new(vec![Part { pointer: "/query".into(), language: "sql", reading: Reading::CannotTell { reason: "truncated".into() } }])
+    Facts::new(vec![Part {
+        pointer: "/query".into(),
+        language: "sql",
+        reading: Reading::CannotTell { reason: "truncated".into() },
+    }])
 }
 
 fn delete() -> Effect {
@@ -38,10 +42,22 @@ fn the_default_verdicts_are_those_of_the_table() {
     let secret = facts(vec![Effect::pure(Action::Read, "SELECT password FROM users").with(Danger::Secret)]);
     let unclear = cannot_tell();
     let rows = [
-        (Some("PURE|READ|DATA"), [Decision::Allow, Decision::Allow, Decision::Deny, Decision::Deny, Decision::Ask, Decision::Ask]),
-        (Some("MUTATES|OVERWRITE|DATA"), [Decision::Allow, Decision::Allow, Decision::Allow, Decision::Ask, Decision::Ask, Decision::Ask]),
-        (Some("MUTATES|CREATE|DATA"), [Decision::Allow, Decision::Allow, Decision::Ask, Decision::Ask, Decision::Ask, Decision::Ask]),
-        (Some("MUTATES|EXECUTE|RUN"), [Decision::Allow, Decision::Allow, Decision::Ask, Decision::Ask, Decision::Ask, Decision::Ask]),
+        (
+            Some("PURE|READ|DATA"),
+            [Decision::Allow, Decision::Allow, Decision::Deny, Decision::Deny, Decision::Ask, Decision::Ask],
+        ),
+        (
+            Some("MUTATES|OVERWRITE|DATA"),
+            [Decision::Allow, Decision::Allow, Decision::Allow, Decision::Ask, Decision::Ask, Decision::Ask],
+        ),
+        (
+            Some("MUTATES|CREATE|DATA"),
+            [Decision::Allow, Decision::Allow, Decision::Ask, Decision::Ask, Decision::Ask, Decision::Ask],
+        ),
+        (
+            Some("MUTATES|EXECUTE|RUN"),
+            [Decision::Allow, Decision::Allow, Decision::Ask, Decision::Ask, Decision::Ask, Decision::Ask],
+        ),
         (None, [Decision::Allow, Decision::Allow, Decision::Allow, Decision::Ask, Decision::Ask, Decision::Allow]),
     ];
     for (behavior, expected) in rows {
@@ -56,7 +72,15 @@ fn a_changed_definition_asks_and_with_a_mutating_effect_is_denied() {
     let known = known(Some("PURE|READ|DATA"));
     let arguments = json!({});
     let judge = |facts: &Facts| {
-        judge(&Call { known: &known, arguments: &arguments, facts, expectation: None, changed: true, preset: Preset::Balanced }).decision()
+        judge(&Call {
+            known: &known,
+            arguments: &arguments,
+            facts,
+            expectation: None,
+            changed: true,
+            preset: Preset::Balanced,
+        })
+        .decision()
     };
     assert_eq!(judge(&Facts::default()), Decision::Ask);
     assert_eq!(judge(&facts(vec![delete()])), Decision::Deny);
@@ -92,7 +116,15 @@ fn a_task_that_only_reads_stops_writers_and_asks_about_strangers() {
     let none = Facts::default();
     let decide = |behavior: Option<&str>, facts: &Facts| {
         let known = known(behavior);
-        judge(&Call { known: &known, arguments: &arguments, facts, expectation: Some(&task), changed: false, preset: Preset::Balanced }).decision()
+        judge(&Call {
+            known: &known,
+            arguments: &arguments,
+            facts,
+            expectation: Some(&task),
+            changed: false,
+            preset: Preset::Balanced,
+        })
+        .decision()
     };
     assert_eq!(decide(Some("PURE|READ|DATA"), &none), Decision::Allow);
     assert_eq!(decide(Some("MUTATES|CREATE|ISSUE"), &none), Decision::Deny);

@@ -10,13 +10,13 @@ mod databases;
 mod files;
 mod git;
 mod interpret;
+mod kubectl;
 mod look;
 mod network;
 mod packages;
 mod print;
 mod search;
 mod sed;
-mod kubectl;
 mod system;
 mod verbs;
 mod wrap;
@@ -46,7 +46,21 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     // An index into an array is arithmetic, and arithmetic runs the substitutions that stand in a text.
     let names = matches!(
         call.name,
-        "test" | "[" | "printf" | "read" | "unset" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "mapfile" | "readarray" | "wait" | "let"
+        "test"
+            | "["
+            | "printf"
+            | "read"
+            | "unset"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "export"
+            | "readonly"
+            | "getopts"
+            | "mapfile"
+            | "readarray"
+            | "wait"
+            | "let"
     );
     if names && call.args.iter().any(|arg| arg.text.contains('[') && arg.text.contains(['$', '`'])) {
         walk.found.unclear(format!("`{}` may run a text that stands in quotes", call.name));
