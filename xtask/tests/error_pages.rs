@@ -77,3 +77,10 @@ fn the_index_lists_every_page() {
         assert!(index.contains(&format!("({page}.md)")), "docs/errors/README.md does not link {page}.md");
     }
 }
+
+#[test]
+fn the_readme_has_no_gap_left_to_fill() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
+    let gap = readme.lines().find(|line| line.len() > 3 && line.chars().all(|letter| letter.is_ascii_uppercase()));
+    assert_eq!(gap, None);
+}

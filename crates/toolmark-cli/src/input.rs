@@ -1,18 +1,20 @@
 //! Finds and reads what a command is about: files, folders of files, or the demo workspace.
 
 use std::fs;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::document::Document;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::pack::Pack;
+use toolmark_core::problem::Problem;
 use toolmark_core::snapshot::{Snapshot, SnapshotReader};
 use toolmark_core::text::visible;
 
@@ -36,6 +38,11 @@ struct UnknownPack {
     name: String,
     known: Vec<String>,
 }
+
+/// A command that needs tools of somebody's own.
+#[derive(Debug, thiserror::Error)]
+#[error("no tools were named")]
+struct NoTools;
 
 /// A folder in which there is nothing to read.
 #[derive(Debug, thiserror::Error)]
@@ -76,12 +83,34 @@ pub(crate) fn catalog(paths: &[PathBuf]) -> Result<Catalog, Failure> {
     Ok(catalog)
 }
 
+/// The catalog of one file whose tools belong to the pack `key`.
+pub(crate) fn catalog_as(path: &Path, key: &str) -> Result<Catalog, Failure> {
+    let mut reader = SnapshotReader::default();
+    reader.read(&document(path)?, key);
+    reader.finish().into_builder().build().map_err(|error| Failure::Problems(error.problems().to_vec()))
+}
+
+/// Refuses to go on without tools: a lock of the demo workspace protects nobody.
+pub(crate) fn require_tools(paths: &[PathBuf]) -> Result<(), Failure> {
+    if paths.is_empty() { Err(Failure::refused(Exit::BadInput, &NoTools)) } else { Ok(()) }
+}
+
 /// Prints what was left out, and tells whether anything was.
 pub(crate) fn show_problems(catalog: &Catalog) -> Exit {
     for problem in catalog.problems() {
         output::error(&problem.to_string());
     }
+    exit_of(catalog)
+}
+
+/// Bad input when anything was left out.
+pub(crate) fn exit_of(catalog: &Catalog) -> Exit {
     if catalog.problems().is_empty() { Exit::Success } else { Exit::BadInput }
+}
+
+/// What was left out, as JSON.
+pub(crate) fn problems_json(catalog: &Catalog) -> Value {
+    catalog.problems().iter().map(Problem::to_json).collect()
 }
 
 /// The same catalog with some packs switched off.
@@ -132,7 +161,13 @@ pub(crate) fn document(path: &Path) -> Result<Arc<Document>, Failure> {
     if size > MOST_BYTES {
         return Err(refuse(FileError::too_large(path, size, MOST_BYTES)));
     }
-    let bytes = fs::read(path).map_err(|error| refuse(FileError::reading(path, &error)))?;
+    let mut bytes = Vec::new();
+    // Some files have no size until they are read.
+    let read = fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|error| refuse(FileError::reading(path, &error)))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(refuse(FileError::too_large(path, bytes.len() as u64, MOST_BYTES)));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         refuse(FileError::reading(path, &format!("byte {at} is not UTF-8")))
@@ -149,8 +184,17 @@ fn list(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(|error| refuse(FileError::reading(path, &error)))? {
         let file = entry.map_err(|error| refuse(FileError::reading(path, &error)))?.path();
-        let wanted = file.extension().is_some_and(|extension| extension == "json" || extension == "jsonl");
-        if wanted && file.is_file() {
+        let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        if !matches!(ending.as_str(), "json" | "jsonl" | "ndjson") {
+            continue;
+        }
+        if file.is_dir() {
+            output::note(&format!(
+                "`{}` is a folder inside a folder and is not read",
+                output::safe(&file.display().to_string())
+            ));
+        } else {
+            // A file that cannot be read is an error later; it is never skipped.
             files.push(file);
         }
     }
@@ -190,6 +234,20 @@ impl Explain for UnknownPack {
 
     fn fix(&self) -> String {
         format!("use one of {}", self.known.join(", "))
+    }
+}
+
+impl Explain for NoTools {
+    fn code(&self) -> Code {
+        Code::new("no-tools")
+    }
+
+    fn why(&self) -> String {
+        "the demo workspace would take the place of the tools that are meant".into()
+    }
+
+    fn fix(&self) -> String {
+        "name them: `--tools FILE`, a saved `tools/list` result, a JSONL file or a folder of them".into()
     }
 }
 

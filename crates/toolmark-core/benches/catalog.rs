@@ -90,7 +90,7 @@ fn build(corpus: &str) -> Vec<Measured> {
             black_box(serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
         }
     });
-    let document = Document::new("corpus", corpus.to_owned());
+    let document = Document::new("corpus.jsonl", corpus.to_owned());
     let ours = least(9, || {
         black_box(whole(&document));
     });
@@ -136,7 +136,7 @@ fn repeated(corpus: &str, copies: usize) -> (Catalog, Duration) {
     let mut reading = Duration::ZERO;
     for copy in 0..copies {
         let text = corpus.replace("{\"server\":\"", &format!("{{\"server\":\"c{copy}-"));
-        let document = Document::new(format!("copy {copy}"), text);
+        let document = Document::new(format!("copy {copy}.jsonl"), text);
         let start = Instant::now();
         reader.read(&document, "copy");
         reading += start.elapsed();

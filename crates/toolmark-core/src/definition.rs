@@ -263,6 +263,17 @@ impl<'a> Reading<'a> {
     }
 }
 
+impl ReadDefinitionError {
+    /// The name of the tool, where it could be read although the rest could not.
+    #[must_use]
+    pub fn tool(&self) -> Option<&RawName> {
+        match self {
+            Self::FieldType { tool, .. } | Self::Behavior { tool, .. } => Some(tool),
+            Self::Json(_) | Self::NotAnObject(_) | Self::NoName | Self::Name(_) | Self::TooLarge { .. } => None,
+        }
+    }
+}
+
 impl Explain for ReadDefinitionError {
     fn code(&self) -> Code {
         match self {

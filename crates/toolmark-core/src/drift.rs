@@ -4,7 +4,7 @@
 
 mod parts;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use serde_json::{Value, json};
@@ -88,7 +88,8 @@ impl Drift {
         let come: Vec<(&str, Subject<'_>)> = only_in(&after, &before);
         let renamed = renames(&gone, &come);
         changes.extend(renamed.iter().map(|(from, to)| Change::renamed(from, to)));
-        let was_renamed = |name: &str| renamed.iter().any(|(from, to)| *from == name || *to == name);
+        let moved: HashSet<&str> = renamed.iter().flat_map(|(from, to)| [*from, *to]).collect();
+        let was_renamed = |name: &str| moved.contains(name);
         changes.extend(gone.iter().filter(|(name, _)| !was_renamed(name)).map(|(name, _)| Change::removed(name)));
         changes.extend(come.iter().filter(|(name, _)| !was_renamed(name)).map(|(name, is)| Change::added(name, *is)));
         changes.sort_by(|one, other| other.severity.cmp(&one.severity).then_with(|| one.tool.cmp(&other.tool)));
@@ -132,7 +133,7 @@ impl Change {
     fn added(tool: &str, is: Subject<'_>) -> Self {
         // A new tool is a new power; one that tells the model what to do is worse.
         let severity = match is {
-            Subject::Whole(tool) => parts::alarm(tool.definition().reading().description()).unwrap_or(Severity::Medium),
+            Subject::Whole(tool) => parts::alarm_of(tool).unwrap_or(Severity::Medium),
             Subject::Pinned(_) => Severity::Medium,
         };
         Self { tool: tool.into(), what: What::Added, severity: severity.max(Severity::Medium) }

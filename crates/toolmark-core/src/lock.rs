@@ -46,10 +46,10 @@ pub enum PinState {
 
 /// A lock file that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}")]
+#[error("`{}` is no usable lock: {kind}", visible(&place.file, 200))]
 pub struct ReadLockError {
     kind: ReadLockErrorKind,
-    place: Option<Place>,
+    place: Place,
 }
 
 /// What is wrong with a lock file.
@@ -60,7 +60,7 @@ pub enum ReadLockErrorKind {
     #[error(transparent)]
     Json(#[from] ReadJsonError),
     /// Not a lock file.
-    #[error("this is not a lock file: it has no `lockfile` version")]
+    #[error("it has no `\"lockfile\": 1` and `\"tools\": […]`")]
     NotALock,
     /// A version that this program does not know.
     #[error("the lock file has version {0}, and this program reads version 1")]
@@ -98,7 +98,7 @@ impl Lock {
     pub fn read(document: &Arc<Document>) -> Result<Self, ReadLockError> {
         let at = |kind: ReadLockErrorKind, offset: Option<usize>| ReadLockError {
             kind,
-            place: offset.map(|offset| document.place(offset)),
+            place: document.place(offset.unwrap_or(0)),
         };
         let limits = Limits { values: 50_000_000, ..Limits::default() };
         let json = json::read_with(document.text(), limits).map_err(|error| {
@@ -277,8 +277,8 @@ impl ReadLockError {
 
     /// Where it is wrong.
     #[must_use]
-    pub fn place(&self) -> Option<&Place> {
-        self.place.as_ref()
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 }
 
@@ -314,10 +314,7 @@ impl Explain for ReadLockError {
     }
 
     fn facts(&self) -> Map<String, Value> {
-        match &self.place {
-            Some(place) => facts([("place", json!(place))]),
-            None => Map::new(),
-        }
+        facts([("place", json!(self.place))])
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::definition::Definition;
 use crate::explain::Explain as _;
-use crate::names::{CanonicalName, PackName};
+use crate::names::{CanonicalName, PackName, RawName};
 use crate::problem::{Owner, Problem};
 use crate::tool::{Source, Tool, ToolKind};
 
@@ -19,6 +19,8 @@ struct Inner {
     source: Source,
     prefix: Option<String>,
     tools: Box<[Tool]>,
+    /// Names that somebody claims although the tool behind them was refused.
+    refused: Vec<RawName>,
     problems: Vec<Problem>,
 }
 
@@ -29,6 +31,7 @@ pub struct PackBuilder {
     source: Source,
     prefix: Option<String>,
     tools: Vec<(ToolKind, Definition)>,
+    refused: Vec<RawName>,
     problems: Vec<Problem>,
 }
 
@@ -39,13 +42,20 @@ impl Pack {
     /// Begins a pack.
     #[must_use]
     pub fn builder(name: PackName, source: Source) -> PackBuilder {
-        PackBuilder { name: Some(name), source, prefix: None, tools: Vec::new(), problems: Vec::new() }
+        PackBuilder {
+            name: Some(name),
+            source,
+            prefix: None,
+            tools: Vec::new(),
+            refused: Vec::new(),
+            problems: Vec::new(),
+        }
     }
 
     /// Begins the tools that no pack owns.
     #[must_use]
     pub fn without_name(source: Source) -> PackBuilder {
-        PackBuilder { name: None, source, prefix: None, tools: Vec::new(), problems: Vec::new() }
+        PackBuilder { name: None, source, prefix: None, tools: Vec::new(), refused: Vec::new(), problems: Vec::new() }
     }
 
     /// Its name, unless it holds the tools that no pack owns.
@@ -70,6 +80,12 @@ impl Pack {
     #[must_use]
     pub fn tools(&self) -> &[Tool] {
         &self.0.tools
+    }
+
+    /// The names of tools that were refused: a short name is not free because one of its owners was left out.
+    #[must_use]
+    pub fn refused(&self) -> &[RawName] {
+        &self.0.refused
     }
 
     /// What was refused while it was prepared.
@@ -115,6 +131,11 @@ impl PackBuilder {
         self.problems.push(problem);
     }
 
+    /// Notes the name of a tool that was refused.
+    pub fn refuse_name(&mut self, name: RawName) {
+        self.refused.push(name);
+    }
+
     /// How many tools it has so far.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -131,11 +152,12 @@ impl PackBuilder {
     /// all are left out, because none of them is the one that was meant.
     #[must_use]
     pub fn build(self) -> Pack {
-        let Self { name, source, prefix, tools: listed, mut problems } = self;
+        let Self { name, source, prefix, tools: listed, mut refused, mut problems } = self;
         if listed.len() > Pack::MAX_TOOLS {
             let place = listed.get(Pack::MAX_TOOLS).map(|(_, definition)| definition.slice().place());
             problems.push(Problem::pack_too_large(name.as_ref(), &source, listed.len(), place));
-            return Pack(Arc::new(Inner { name, source, prefix, tools: Box::default(), problems }));
+            refused.extend(listed.into_iter().map(|(_, definition)| definition.name().clone()));
+            return Pack(Arc::new(Inner { name, source, prefix, tools: Box::default(), refused, problems }));
         }
         let mut tools = Vec::with_capacity(listed.len());
         for (kind, definition) in listed {
@@ -147,6 +169,7 @@ impl PackBuilder {
         let repeated = repeated_names(&tools);
         if !repeated.is_empty() {
             for owners in &repeated {
+                refused.extend(owners.first().and_then(|&at| tools.get(at)).map(|tool| tool.raw().clone()));
                 problems.push(Problem::duplicate_tool(
                     owners.iter().filter_map(|&at| tools.get(at)).map(Owner::of).collect(),
                 ));
@@ -160,7 +183,7 @@ impl PackBuilder {
                 keep
             });
         }
-        Pack(Arc::new(Inner { name, source, prefix, tools: tools.into(), problems }))
+        Pack(Arc::new(Inner { name, source, prefix, tools: tools.into(), refused, problems }))
     }
 }
 

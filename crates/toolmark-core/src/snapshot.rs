@@ -3,7 +3,7 @@
 
 mod envelope;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -84,7 +84,8 @@ impl SnapshotReader {
         self.documents += 1;
         let text = document.text();
         let mut skim = Skim::new(text, if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 });
-        let mut lines = 0;
+        let rows = is_json_lines(document.label());
+        let (mut lines, mut broken) = (0, 0);
         let mut any = false;
         while let Some(first) = skim.next_byte() {
             any = true;
@@ -92,7 +93,17 @@ impl SnapshotReader {
             let range = match skim.value() {
                 Ok(range) => range,
                 Err(error) => {
-                    self.refuse(&ReadSnapshotError::Json(error), document.place(skim.at()));
+                    // A value that never ends is at fault where it begins.
+                    let place = if lines > 0 { start } else { skim.at() };
+                    self.refuse(&ReadSnapshotError::Json(error), document.place(place));
+                    broken += 1;
+                    if broken >= MOST_PROBLEMS {
+                        self.notes.push(format!(
+                            "{}: reading stopped after {broken} broken lines",
+                            visible(document.label(), 200)
+                        ));
+                        break;
+                    }
                     skim = Skim::new(text, start);
                     // In JSON Lines a broken line does not spoil the others.
                     if lines == 0 || !skim.next_line() {
@@ -106,7 +117,7 @@ impl SnapshotReader {
             }
             match first {
                 b'[' => self.read_list(document, range, &Owner::of(self.documents, key, None)),
-                b'{' => self.read_object(document, range, key),
+                b'{' => self.read_object(document, range, key, rows),
                 _ => self.refuse(&ReadSnapshotError::NotTools("a tool is an object"), document.place(start)),
             }
         }
@@ -119,31 +130,27 @@ impl SnapshotReader {
     #[must_use]
     pub fn finish(self) -> Snapshot {
         let Self { mut drafts, mut problems, mut notes, more, .. } = self;
-        let mut keys: HashMap<PackName, Vec<String>> = HashMap::new();
+        let mut keys: BTreeMap<PackName, BTreeSet<String>> = BTreeMap::new();
         for draft in &drafts {
-            let same = keys.entry(draft.name.clone()).or_default();
-            if !same.contains(&draft.key) {
-                same.push(draft.key.clone());
-            }
+            keys.entry(draft.name.clone()).or_default().insert(draft.key.clone());
         }
-        let mut collided: Vec<(PackName, Vec<String>)> = keys.into_iter().filter(|(_, keys)| keys.len() > 1).collect();
-        collided.sort();
-        for (name, keys) in &collided {
-            problems.push(Problem::slug_collision(name, keys));
-            drafts.retain(|draft| draft.name != *name);
+        keys.retain(|_, keys| keys.len() > 1);
+        for (name, keys) in &keys {
+            problems.push(Problem::slug_collision(name, &keys.iter().cloned().collect::<Vec<_>>()));
         }
+        drafts.retain(|draft| !keys.contains_key(&draft.name));
         if more > 0 {
             notes.push(format!("{more} more problems were found and are not listed"));
         }
         Snapshot { packs: drafts.into_iter().map(|draft| draft.builder.build()).collect(), problems, notes }
     }
 
-    fn read_object(&mut self, document: &Arc<Document>, range: Range<usize>, key: &str) {
+    fn read_object(&mut self, document: &Arc<Document>, range: Range<usize>, key: &str, rows: bool) {
         let slice = Slice::new(document, range.clone());
         // Anything longer than one definition can only be a list; do not build it in memory to find out.
         if range.len() <= Definition::MAX_BYTES {
             match json::read(slice.text()) {
-                Ok(json) if is_tool(&json) => return self.read_single(&json, &slice, key),
+                Ok(json) if is_tool(&json) => return self.read_single(&json, &slice, key, rows),
                 // One bad tool must not spoil a list: look for the list, and report the mistake only if there is none.
                 Err(error) if envelope::open(document, range.clone()).is_err() => {
                     let place = slice.place_of(error.offset());
@@ -160,7 +167,9 @@ impl SnapshotReader {
                         visible(document.label(), 200)
                     ));
                 }
-                let owner = match (&list.server, &list.package) {
+                // Only a collector's own file says whose tools these are; a server's answer never does.
+                let (server, package) = if rows { (list.server, list.package) } else { (None, None) };
+                let owner = match (&server, &package) {
                     (Some(server), package) => Owner::of(self.documents, server, package.as_deref()),
                     (None, Some(package)) => Owner::of(self.documents, package, Some(package)),
                     (None, None) => Owner::of(self.documents, key, None),
@@ -175,9 +184,9 @@ impl SnapshotReader {
     }
 
     /// One object that is one tool: a row that says whose it is, or a declaration.
-    fn read_single(&mut self, json: &Json<'_>, slice: &Slice, key: &str) {
+    fn read_single(&mut self, json: &Json<'_>, slice: &Slice, key: &str, rows: bool) {
         let field = |name: &str| json.get(name).and_then(Json::as_str);
-        let (form, owner) = match field("server") {
+        let (form, owner) = match field("server").filter(|_| rows) {
             Some(server) => (Form::Row, Owner::of(self.documents, server, field("package"))),
             None => (Form::Tool, Owner::of(self.documents, key, None)),
         };
@@ -220,6 +229,9 @@ impl SnapshotReader {
                 None => self.refuse_pack(owner, slice.place()),
             },
             Err(error) => {
+                if let (Some(name), Some(draft)) = (error.tool().cloned(), self.draft(owner)) {
+                    draft.builder.refuse_name(name);
+                }
                 let place = match &error {
                     ReadDefinitionError::Json(error) => slice.place_of(error.offset()),
                     _ => slice.place(),
@@ -300,6 +312,12 @@ impl Snapshot {
         let builder = crate::catalog::Catalog::builder().packs(self.packs);
         self.problems.into_iter().fold(builder, crate::catalog::CatalogBuilder::problem)
     }
+}
+
+/// Rows that say whose tools they are stand in JSON Lines; anything else belongs to the file it is in.
+fn is_json_lines(label: &str) -> bool {
+    let label = label.to_ascii_lowercase();
+    label.ends_with(".jsonl") || label.ends_with(".ndjson")
 }
 
 /// A tool has a name; a server that lists its tools may have one too.

@@ -67,10 +67,10 @@ pub enum CheckArgumentsError {
 }
 
 impl Source {
-    /// Names a source, such as `npm:@modelcontextprotocol/server-github`.
+    /// Names a source, such as `npm:@modelcontextprotocol/server-github`. What hides in the text is written out.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        Self(text.into())
+        Self(crate::text::visible(text, 500).into())
     }
 }
 

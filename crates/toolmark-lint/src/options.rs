@@ -37,6 +37,10 @@ impl Options {
 
     pub(crate) fn wants(&self, finding: &Finding) -> bool {
         let rule = finding.rule();
+        // What could not be read is never left out because somebody looked for something else.
+        if rule == RuleId::CatalogProblem {
+            return !self.without.contains(&rule);
+        }
         let chosen = self.only.is_empty() || self.only.contains(&rule);
         chosen && !self.without.contains(&rule) && Some(finding.severity()) >= self.at_least
     }

@@ -37,8 +37,12 @@ pub(crate) fn run(arguments: &Diff) -> Result<Exit, Failure> {
     let new = match (&arguments.new, arguments.tools.paths.as_slice()) {
         (Some(_), [_, ..]) => return Err(Failure::refused(Exit::BadInput, &TwoNewSides)),
         (Some(path), []) => read(path)?,
-        (None, paths) => Read::Catalog(whole(paths)?),
+        (None, paths) => {
+            input::require_tools(paths)?;
+            Read::Catalog(whole(paths)?)
+        }
     };
+    let new = as_the_same_pack(&old, new, arguments)?;
     let drift = Drift::between(old.side(), new.side());
     if arguments.json {
         output::json(&drift.to_json())?;
@@ -86,6 +90,24 @@ fn read(path: &PathBuf) -> Result<Read, Failure> {
         return input::lock(path).map(Read::Lock);
     }
     whole(std::slice::from_ref(path)).map(Read::Catalog)
+}
+
+/// Two files of one pack each are two versions of one pack, whatever the files are called.
+fn as_the_same_pack(old: &Read, new: Read, arguments: &Diff) -> Result<Read, Failure> {
+    let only_pack = |side: &Read| match side {
+        Read::Catalog(catalog) => {
+            let mut packs = catalog.packs().filter_map(|(pack, _)| pack.name().cloned());
+            packs.next().filter(|_| packs.next().is_none())
+        }
+        Read::Lock(_) => None,
+    };
+    match (only_pack(old), only_pack(&new), &arguments.old, &arguments.new) {
+        (Some(was), Some(is), Some(before), Some(after)) if was != is && before.is_file() && after.is_file() => {
+            output::note(&format!("comparing `{was}` with `{is}` as two versions of one pack"));
+            Ok(Read::Catalog(input::catalog_as(after, was.as_str())?))
+        }
+        _ => Ok(new),
+    }
 }
 
 /// A catalog without problems: a tool that was left out would look removed.

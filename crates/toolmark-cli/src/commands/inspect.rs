@@ -34,9 +34,10 @@ fn list(arguments: &Inspect, catalog: &Catalog, table: &ExposedTable, lock: Opti
     rows.sort_by_cached_key(|row| row.tool.canonical().clone());
     if arguments.json {
         let tools: Vec<Value> = rows.iter().map(|row| row_json(row, lock)).collect();
-        let problems: Vec<Value> = catalog.problems().iter().map(toolmark_core::problem::Problem::to_json).collect();
-        output::json(&json!({"profile": arguments.profile.as_str(), "tools": tools, "problems": problems}))?;
-        return Ok(if problems.is_empty() { Exit::Success } else { Exit::BadInput });
+        output::json(
+            &json!({"profile": arguments.profile.as_str(), "tools": tools, "problems": input::problems_json(catalog)}),
+        )?;
+        return Ok(input::exit_of(catalog));
     }
     let mut shown = output::table(&["pack", "tool", "exposed name", "display name", "behavior", "digest", "state"]);
     for row in &rows {
@@ -53,7 +54,7 @@ fn list(arguments: &Inspect, catalog: &Catalog, table: &ExposedTable, lock: Opti
         ]);
     }
     output::line(shown.trim_fmt())?;
-    let packs = catalog.packs().filter(|(_, enabled)| *enabled).count();
+    let packs = rows.iter().map(|row| row.tool.pack()).collect::<std::collections::BTreeSet<_>>().len();
     output::line(output::painted(
         output::DIM,
         format_args!(

@@ -37,7 +37,10 @@ pub(crate) fn run(arguments: &Lint) -> Result<Exit, Failure> {
         let options = TextOptions { color: output::uses_colour(), ..TextOptions::default() };
         output::line(render_text(&lint, options).trim_end())?;
     }
-    Ok(if arguments.fail_on.is_reached_by(lint.worst()) { Exit::Findings } else { Exit::Success })
+    Ok(match input::exit_of(&catalog) {
+        Exit::Success if arguments.fail_on.is_reached_by(lint.worst()) => Exit::Findings,
+        exit => exit,
+    })
 }
 
 fn list_rules(json: bool) -> Result<Exit, Failure> {

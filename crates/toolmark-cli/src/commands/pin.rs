@@ -15,6 +15,7 @@ use crate::failure::{Failure, FileError};
 use crate::{input, output};
 
 pub(crate) fn run(arguments: &Pin) -> Result<Exit, Failure> {
+    input::require_tools(&arguments.tools.paths)?;
     let catalog = input::catalog(&arguments.tools.paths)?;
     // A lock of half the tools would make the other half look new, not broken.
     if !catalog.problems().is_empty() {

@@ -11,15 +11,14 @@ use crate::{input, output};
 
 pub(crate) fn run(arguments: &Resolve) -> Result<Exit, Failure> {
     let catalog = input::without(input::catalog(&arguments.tools.paths)?, &arguments.disable)?;
-    if !arguments.json {
-        input::show_problems(&catalog);
-    }
+    let exit = if arguments.json { input::exit_of(&catalog) } else { input::show_problems(&catalog) };
     match catalog.find(&arguments.name, |_| true) {
         Ok(tool) => {
             if arguments.json {
                 let mut found = json!({"resolution": "found", "lookup": arguments.name, "kind": tool.kind(), "source": tool.source()});
                 if let Some(object) = found.as_object_mut() {
                     object.extend(tool.identity_json());
+                    object.insert("problems".into(), input::problems_json(&catalog));
                 }
                 output::json(&found)?;
             } else {
@@ -29,13 +28,13 @@ pub(crate) fn run(arguments: &Resolve) -> Result<Exit, Failure> {
                     format_args!("  {} tool of {}", tool.kind(), tool.source()),
                 ))?;
             }
-            Ok(Exit::Success)
+            Ok(exit)
         }
         Err(error) => {
             let (exit, word) = outcome(&error);
             if arguments.json {
                 output::json(
-                    &json!({"resolution": word, "lookup": arguments.name, "error": error.report().to_json()}),
+                    &json!({"resolution": word, "lookup": arguments.name, "error": error.report().to_json(), "problems": input::problems_json(&catalog)}),
                 )?;
             } else {
                 output::error(&error.report().to_string());

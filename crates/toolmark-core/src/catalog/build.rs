@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{Catalog, Entry, Inner, Owners, Slot, ToolRef};
 use crate::explain::{Code, Explain, facts};
-use crate::names::PackName;
+use crate::names::{PackName, RawName};
 use crate::pack::Pack;
 use crate::problem::Problem;
 use crate::tool::Source;
@@ -22,6 +22,7 @@ pub struct CatalogBuilder {
     slots: Vec<Slot>,
     hasher: RandomState,
     problems: Vec<Problem>,
+    refused: Vec<RawName>,
     absent: Vec<PackName>,
 }
 
@@ -32,8 +33,13 @@ pub struct BuildCatalogError {
 }
 
 impl CatalogBuilder {
-    pub(super) fn from_slots(slots: Vec<Slot>, hasher: RandomState) -> Self {
-        Self { slots, hasher, problems: Vec::new(), absent: Vec::new() }
+    pub(super) fn from_slots(
+        slots: Vec<Slot>,
+        hasher: RandomState,
+        problems: Vec<Problem>,
+        refused: Vec<RawName>,
+    ) -> Self {
+        Self { slots, hasher, problems, refused, absent: Vec::new() }
     }
 
     /// Adds a pack at the end of the load order.
@@ -107,12 +113,21 @@ impl CatalogBuilder {
     /// Packs that share a name are all left out, as tools are: none of them is the one that was meant.
     #[must_use]
     pub fn build_partly(self) -> Catalog {
-        let Self { mut slots, hasher, mut problems, absent } = self;
+        let Self { mut slots, hasher, mut problems, mut refused, absent } = self;
         problems.extend(absent.iter().map(|name| Problem::refused(NoSuchPack(name.clone()).report(), None)));
-        problems.extend(refuse_shared_pack_names(&mut slots));
+        problems.extend(refuse_shared_pack_names(&mut slots, &mut refused));
+        let outer = problems.clone();
         problems.extend(slots.iter().flat_map(|slot| slot.pack.problems().iter().cloned()));
-        let mut inner =
-            Inner { hasher, packs: slots, names: String::new(), index: HashTable::new(), shared: Vec::new(), problems };
+        let mut inner = Inner {
+            hasher,
+            packs: slots,
+            names: String::new(),
+            index: HashTable::new(),
+            shared: Vec::new(),
+            problems,
+            outer,
+            refused,
+        };
         inner.link();
         Catalog(Arc::new(inner))
     }
@@ -171,6 +186,16 @@ impl Inner {
                 }
             }
         }
+        // Invariant: a short name does not become unique because one of its owners was refused.
+        let refused = enabled().flat_map(|(_, slot)| slot.pack.refused()).chain(&self.refused);
+        for short in refused.map(RawName::as_str) {
+            if let Some(known) = index.find_mut(hash(short), |entry| entry.name(&names) == short)
+                && known.owners == Owners::One
+            {
+                known.owners = Owners::Several(u32::try_from(shared.len()).unwrap_or(u32::MAX));
+                shared.push(vec![known.tool]);
+            }
+        }
         self.names = names;
         self.index = index;
         self.shared = shared;
@@ -178,7 +203,7 @@ impl Inner {
 }
 
 /// Takes out packs that share a name, and says so. Tools without a pack count as one such pack.
-fn refuse_shared_pack_names(slots: &mut Vec<Slot>) -> Vec<Problem> {
+fn refuse_shared_pack_names(slots: &mut Vec<Slot>, refused: &mut Vec<RawName>) -> Vec<Problem> {
     let mut owners: HashMap<Option<PackName>, Vec<Pack>> = HashMap::new();
     let mut order = Vec::new();
     for slot in slots.iter() {
@@ -189,14 +214,16 @@ fn refuse_shared_pack_names(slots: &mut Vec<Slot>) -> Vec<Problem> {
         }
         entry.push(slot.pack.clone());
     }
+    owners.retain(|_, packs| packs.len() > 1);
     let mut problems = Vec::new();
     for name in order {
         let packs = owners.get(&name).map(Vec::as_slice).unwrap_or_default();
         let sources: Vec<Source> = packs.iter().map(|pack| pack.source().clone()).collect();
         let identical = packs.windows(2).all(|pair| matches!(pair, [one, other] if one.says_the_same_as(other)));
+        refused.extend(packs.iter().flat_map(Pack::tools).map(|tool| tool.raw().clone()));
         problems.push(Problem::duplicate_pack(name.as_ref(), &sources, identical));
-        slots.retain(|slot| slot.pack.name() != name.as_ref());
     }
+    slots.retain(|slot| !owners.contains_key(&slot.pack.name().cloned()));
     problems
 }
 

@@ -15,7 +15,7 @@ pub use build::{BuildCatalogError, CatalogBuilder};
 pub use declared::{DeclareToolsError, Declared, UnknownTool};
 pub use resolve::{Candidates, Resolution, ResolveError};
 
-use crate::names::PackName;
+use crate::names::{PackName, RawName};
 use crate::pack::Pack;
 use crate::problem::Problem;
 use crate::tool::Tool;
@@ -33,6 +33,10 @@ struct Inner {
     /// The owners of each short name that has several.
     shared: Vec<Vec<ToolRef>>,
     problems: Vec<Problem>,
+    /// Those of them that no pack of this catalog knows of; they stay when a pack is replaced.
+    outer: Vec<Problem>,
+    /// The names of tools whose packs were left out.
+    refused: Vec<RawName>,
 }
 
 /// A pack at its place in the load order.
@@ -136,7 +140,13 @@ impl Catalog {
     /// Begins a catalog with the packs of this one, which are not prepared again.
     #[must_use]
     pub fn rebuild(&self) -> CatalogBuilder {
-        CatalogBuilder::from_slots(self.0.packs.clone(), self.0.hasher.clone())
+        let inner = &self.0;
+        CatalogBuilder::from_slots(
+            inner.packs.clone(),
+            inner.hasher.clone(),
+            inner.outer.clone(),
+            inner.refused.clone(),
+        )
     }
 
     fn enabled(&self) -> impl Iterator<Item = (u32, &Pack)> {

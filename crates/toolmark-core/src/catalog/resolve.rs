@@ -30,7 +30,7 @@ pub struct Candidates<'c> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// Several tools have this short name.
-    #[error("`{lookup}` is ambiguous: {} tools have that name", candidates.len())]
+    #[error("`{lookup}` is ambiguous: {}", owners(candidates))]
     Ambiguous {
         /// What was looked up.
         lookup: String,
@@ -107,6 +107,14 @@ impl Catalog {
         }
         near.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.canonical().cmp(b.canonical())));
         near.into_iter().take(SUGGESTIONS).map(|(_, tool)| tool).collect()
+    }
+}
+
+/// How many tools claim a name, told without naming those that the asker may not see.
+fn owners(candidates: &[String]) -> String {
+    match candidates.len() {
+        0 | 1 => "other tools claim that name too".into(),
+        many => format!("{many} tools have that name"),
     }
 }
 

@@ -166,3 +166,25 @@ fn a_pack_with_too_many_tools_is_refused_whole() {
     let error = Catalog::builder().pack(pack("a", &names)).build().unwrap_err();
     assert_eq!(error.problems()[0].code().as_str(), "pack-too-large");
 }
+
+/// Invariant: a broken or hostile server cannot decide whose a short name is by having its own tool refused.
+#[test]
+fn a_short_name_does_not_become_unique_because_another_owner_was_refused() {
+    let catalog = Catalog::builder().pack(pack("a", &["x", "x"])).pack(pack("b", &["x", "y"])).build_partly();
+    assert_eq!(found(&catalog, "x"), "ambiguous: b.x");
+    assert_eq!(found(&catalog, "b.x"), "b.x");
+    let catalog =
+        Catalog::builder().pack(pack("a", &["x"])).pack(pack("a", &["z"])).pack(pack("b", &["x"])).build_partly();
+    assert_eq!(found(&catalog, "x"), "ambiguous: b.x");
+}
+
+#[test]
+fn problems_from_before_stay_when_a_pack_is_switched_off_or_replaced() {
+    let partly =
+        Catalog::builder().pack(pack("a", &["x"])).pack(pack("a", &["z"])).pack(pack("b", &["y"])).build_partly();
+    assert_eq!(partly.problems().len(), 1);
+    assert!(partly.with_enabled(&"b".parse().unwrap(), false).is_err());
+    assert_eq!(partly.rebuild().build_partly().problems().len(), 1);
+    let broken = Catalog::builder().pack(pack("a", &["x", "x"])).build_partly();
+    assert!(broken.with_pack(pack("a", &["x"])).is_ok(), "a pack's own problems go with it");
+}

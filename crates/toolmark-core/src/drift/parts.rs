@@ -42,6 +42,13 @@ pub(super) fn alarm(text: &str) -> Option<Severity> {
     instructions::severity(&instructions::find(text)).max(hidden.then_some(Severity::High))
 }
 
+/// How alarming a whole tool is: its description, its title and every text in its schemas.
+pub(super) fn alarm_of(tool: &Tool) -> Option<Severity> {
+    let reading = tool.definition().reading();
+    let parts = ["description", "title", "inputSchema", "schema", "outputSchema", "annotations"];
+    parts.iter().filter_map(|part| reading.get(part)).flat_map(words).filter_map(alarm).max()
+}
+
 fn whole(was: &Tool, is: &Tool) -> Vec<PartChange> {
     let (old, new) = (was.definition().reading(), is.definition().reading());
     let names: BTreeSet<&str> = old.fields().iter().chain(new.fields()).map(|(name, _)| name.as_ref()).collect();
@@ -217,9 +224,13 @@ fn by_digest(was: &[(String, String)], is: &[(String, String)], new: Subject<'_>
                 "description" | "title" => Severity::Medium,
                 _ => Severity::Low,
             };
-            let said = match (new, name) {
-                (Subject::Whole(tool), "description") => alarm(tool.definition().reading().description()),
-                _ => None,
+            let said = match new {
+                Subject::Whole(tool) => tool
+                    .definition()
+                    .reading()
+                    .get(name)
+                    .and_then(|part| words(part).into_iter().filter_map(alarm).max()),
+                Subject::Pinned(_) => None,
             };
             match said.filter(|said| *said >= Severity::Medium) {
                 Some(said) => {

@@ -3,7 +3,7 @@ use crate::document::Document;
 use crate::snapshot::Snapshot;
 
 fn catalog(text: &str) -> Catalog {
-    Snapshot::of(&Document::new("t.json", text.to_owned()), "p").into_builder().build().unwrap()
+    Snapshot::of(&Document::new("t.jsonl", text.to_owned()), "p").into_builder().build().unwrap()
 }
 
 fn drift(old: &str, new: &str) -> Drift {

@@ -16,6 +16,7 @@ use crate::catalog::{Catalog, ToolRef};
 use crate::explain::{Code, Explain, facts};
 use crate::names::ExposedName;
 use crate::pack::Pack;
+use crate::text::visible;
 use crate::tool::Tool;
 
 /// How names are chosen.
@@ -188,9 +189,9 @@ impl ExposedTable {
             match name {
                 Some(name) => named.push((reference, name)),
                 None => refused.push(Refused {
-                    owner: taken.0.get(fit(profile, &wanted, canonical).as_str()).map(|&owner| owner.to_owned()),
-                    name: wanted.into_owned(),
-                    tool: canonical.to_string(),
+                    owner: taken.0.get(fit(profile, &wanted, canonical).as_str()).map(|owner| visible(owner, 300)),
+                    name: visible(&wanted, 200),
+                    tool: visible(canonical.as_str(), 300),
                 }),
             }
         }

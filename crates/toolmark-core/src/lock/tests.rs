@@ -2,7 +2,7 @@ use super::*;
 use crate::snapshot::Snapshot;
 
 fn catalog(text: &str) -> Catalog {
-    Snapshot::of(&Document::new("t.json", text.to_owned()), "p").into_builder().build().unwrap()
+    Snapshot::of(&Document::new("t.jsonl", text.to_owned()), "p").into_builder().build().unwrap()
 }
 
 fn read(text: &str) -> Result<Lock, ReadLockError> {

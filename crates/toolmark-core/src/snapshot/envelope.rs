@@ -1,5 +1,6 @@
 //! Opens the object around a list of tools without building the list: a `tools/list` result, a JSON-RPC answer, or a package's record.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -65,6 +66,7 @@ fn entries(document: &Arc<Document>, range: Range<usize>) -> Result<Vec<(String,
     let syntax = |at: usize| (ReadSnapshotError::NotTools("the object around the tools is broken"), document.place(at));
     let mut skim = Skim::new(text, range.start);
     let mut entries: Vec<(String, Range<usize>)> = Vec::new();
+    let mut seen = HashSet::new();
     skim.take(b'{');
     if skim.take(b'}') {
         return Ok(entries);
@@ -73,7 +75,7 @@ fn entries(document: &Arc<Document>, range: Range<usize>) -> Result<Vec<(String,
         let at = skim.at();
         let key = skim.value().map_err(|error| (ReadSnapshotError::Json(error), document.place(at)))?;
         let Ok(Json::String(key)) = json::read(text.get(key).unwrap_or_default()) else { return Err(syntax(at)) };
-        if entries.iter().any(|(known, _)| *known == key) {
+        if !seen.insert(key.to_string()) {
             let error = ReadSnapshotError::NotTools("a key appears twice in the object around the tools");
             return Err((error, document.place(at)));
         }

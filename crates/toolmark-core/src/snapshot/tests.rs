@@ -5,6 +5,10 @@ fn read(text: &str) -> Snapshot {
     Snapshot::of(&Document::new("some/file.json", text.to_owned()), "file")
 }
 
+fn rows(text: &str) -> Snapshot {
+    Snapshot::of(&Document::new("some/rows.jsonl", text.to_owned()), "file")
+}
+
 fn names(snapshot: &Snapshot) -> Vec<String> {
     snapshot.packs().iter().flat_map(Pack::tools).map(|tool| tool.canonical().to_string()).collect()
 }
@@ -36,14 +40,14 @@ fn rows_are_grouped_by_server_and_keep_their_package_as_source() {
     let text = r#"{"server":"git","package":"npm:git","version":"1","name":"a"}
 {"server":"Other One","package":"pypi:x","version":"2","name":"a"}
 {"server":"git","package":"npm:git","version":"1","name":"b"}"#;
-    let snapshot = read(text);
+    let snapshot = rows(text);
     assert_eq!(names(&snapshot), ["git.a", "git.b", "other-one.a"]);
     assert_eq!(snapshot.packs()[0].source().as_str(), "npm:git");
 }
 
 #[test]
 fn a_packages_record_names_its_pack() {
-    let snapshot = read(&format!("{{\"package\":\"npm:@x/Server\",\"version\":\"1\",\"tools\":[{A}]}}"));
+    let snapshot = rows(&format!("{{\"package\":\"npm:@x/Server\",\"version\":\"1\",\"tools\":[{A}]}}"));
     assert_eq!(names(&snapshot), ["npm-x-server.a"]);
     assert_eq!(snapshot.packs()[0].source().as_str(), "npm:@x/Server");
 }
@@ -179,4 +183,51 @@ fn a_thousand_problems_are_counted_but_not_all_kept() {
 fn the_catalog_of_a_snapshot_resolves_its_tools() {
     let catalog: Catalog = read(&format!("[{A},{B}]")).into_builder().build().unwrap();
     assert_eq!(catalog.find("a", |_| true).unwrap().canonical().as_str(), "file.a");
+}
+
+/// Invariant: whose tools these are is never taken from the server's own claim.
+#[test]
+fn a_server_cannot_name_its_own_pack_or_source() {
+    for text in [
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[{A}],\"server\":\"github\",\"package\":\"npm:official\"}}}}"
+        ),
+        format!("{{\"tools\":[{A}],\"server\":\"github\",\"package\":\"npm:official\",\"version\":\"1\"}}"),
+        r#"{"server":"github","package":"npm:official","name":"a"}"#.to_owned(),
+    ] {
+        let snapshot = read(&text);
+        assert_eq!(names(&snapshot), ["file.a"], "{text}");
+        assert_eq!(snapshot.packs()[0].source().as_str(), "snapshot:file");
+    }
+}
+
+#[test]
+fn reading_stops_after_a_hundred_broken_lines() {
+    let snapshot = rows(&format!("{A}\n{}", "x\n".repeat(50_000)));
+    assert_eq!(snapshot.problems().len(), MOST_PROBLEMS);
+    assert!(snapshot.notes()[0].contains("reading stopped"), "{:?}", snapshot.notes());
+}
+
+/// Each of these took minutes when something in them was searched for again and again.
+#[test]
+fn many_keys_many_colliding_packs_and_many_repeated_packs_are_read_in_one_pass() {
+    let keys: Vec<String> = (0..100_000).map(|n| format!("\"k{n}\":1")).collect();
+    assert_eq!(names(&read(&format!("{{{},\"tools\":[{A}]}}", keys.join(",")))), ["file.a"]);
+    let colliding: Vec<String> = (0..40_000)
+        .map(|n| format!("{{\"server\":\"s{}{}\",\"name\":\"a\"}}", n / 2, if n % 2 == 0 { "" } else { " " }))
+        .collect();
+    assert_eq!(rows(&colliding.join("\n")).problems().len(), 20_000);
+    let repeated: Vec<String> = (0..40_000)
+        .map(|n| format!("{{\"server\":\"s{}\",\"package\":\"p{}\",\"name\":\"a\"}}", n / 2, n % 2))
+        .collect();
+    assert_eq!(rows(&repeated.join("\n")).into_builder().build_partly().problems().len(), 20_000);
+}
+
+#[test]
+fn the_name_of_a_refused_tool_stays_taken() {
+    let mut reader = SnapshotReader::default();
+    reader.read(&Document::new("a.json", "[{\"name\":\"x\",\"inputSchema\":5}]".to_owned()), "a");
+    reader.read(&Document::new("b.json", "[{\"name\":\"x\"}]".to_owned()), "b");
+    let catalog = reader.finish().into_builder().build_partly();
+    assert!(matches!(catalog.resolve("x"), crate::catalog::Resolution::Ambiguous(_)));
 }

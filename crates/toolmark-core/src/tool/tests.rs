@@ -48,7 +48,7 @@ fn a_schema_is_compiled_once() {
 #[test]
 fn a_mark_is_this_tool_in_this_version() {
     let mark = |text: &str, pack: &str| {
-        let document = Document::new("t.json", text.to_owned());
+        let document = Document::new("t.jsonl", text.to_owned());
         Snapshot::of(&document, pack).into_builder().build().unwrap().tools().next().unwrap().mark()
     };
     let base = mark(r#"[{"name":"t"}]"#, "p");

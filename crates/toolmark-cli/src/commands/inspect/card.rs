@@ -1,7 +1,7 @@
 //! The identity card: every layer of one tool, and the tools it can be confused with.
 
 use serde_json::{Value, json};
-use toolmark_core::catalog::Catalog;
+use toolmark_core::catalog::{Catalog, ResolveError};
 use toolmark_core::exposure::{ExposedTable, Profile, ProfileName, Published};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::LookupKey;
@@ -27,7 +27,8 @@ pub(super) fn show(
     // People paste what they see; an exposed name is looked up in the table, never taken apart.
     let tool = match catalog.find(name, |_| true) {
         Ok(tool) => tool,
-        Err(error) => match table.resolve(name) {
+        Err(error @ ResolveError::Ambiguous { .. }) => return Err(resolve::failure(&error)),
+        Err(error @ ResolveError::NotFound { .. }) => match table.resolve(name) {
             Some(exposed) => exposed.tool,
             None => return Err(resolve::failure(&error)),
         },
@@ -35,11 +36,11 @@ pub(super) fn show(
     let card = card(arguments, catalog, lock, tool);
     if arguments.json {
         output::json(&card)?;
+        Ok(input::exit_of(catalog))
     } else {
         print(&card)?;
-        input::show_problems(catalog);
+        Ok(input::show_problems(catalog))
     }
-    Ok(Exit::Success)
 }
 
 fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool) -> Value {
@@ -78,6 +79,7 @@ fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool
         "same_name": same_name(catalog, tool),
         "same_schema": same_schema(catalog, tool),
         "place": tool.place(),
+        "problems": input::problems_json(catalog),
     })
 }
 
@@ -107,7 +109,7 @@ fn print(card: &Value) -> Result<(), Failure> {
         Some(Value::Null) | None => "–".into(),
         Some(Value::Array(items)) if items.is_empty() => "–".into(),
         Some(Value::Array(items)) => {
-            items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
+            items.iter().map(|item| visible(item.as_str().unwrap_or_default(), 300)).collect::<Vec<_>>().join(", ")
         }
         Some(other) => other.to_string(),
     };
