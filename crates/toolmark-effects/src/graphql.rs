@@ -75,7 +75,7 @@ fn read_operation(operation: &OperationDefinition, fragments: &Fragments) -> Res
         return Err("an operation selects nothing".into());
     }
     let kind = operation.operation_type();
-    if !kind.is_some_and(|kind| kind.mutation_token().is_some()) {
+    if kind.is_none_or(|kind| kind.mutation_token().is_none()) {
         return Ok(vec![query(&roots, fragments)]);
     }
     let all: Vec<Effect> = roots.iter().map(|field| mutation(field, fragments)).collect();

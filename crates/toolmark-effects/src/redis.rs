@@ -102,7 +102,7 @@ fn adjust(mut effect: Effect, name: &str, arguments: &[String]) -> Effect {
         {
             effect = effect.with(Danger::Exhaustion);
         }
-        "getex" if !arguments.get(1..).is_some_and(|options| !options.is_empty()) => {
+        "getex" if arguments.len() < 2 => {
             effect.mutability = Mutability::Pure;
             effect.action = Action::Read;
         }

@@ -63,7 +63,7 @@ impl Reader {
                 }
                 ClauseKind::Filter(filter) => limited |= limits(&filter.predicate),
                 ClauseKind::Create(_) | ClauseKind::Insert(_) => {
-                    self.add(Action::Create, "creates nodes or relationships", true)
+                    self.add(Action::Create, "creates nodes or relationships", true);
                 }
                 ClauseKind::Merge(merge) => {
                     let (action, summary) = if merge.actions.is_empty() {
@@ -82,7 +82,7 @@ impl Reader {
                     self.add(Action::Delete, summary, bounded);
                 }
                 ClauseKind::Set(_) | ClauseKind::Remove(_) => {
-                    self.add(Action::Update, "changes properties or labels", bounded)
+                    self.add(Action::Update, "changes properties or labels", bounded);
                 }
                 ClauseKind::Foreach(foreach) => match depth.checked_sub(1) {
                     Some(depth) => self.clauses(&foreach.clauses, bounded, depth),

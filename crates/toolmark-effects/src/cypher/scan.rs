@@ -74,7 +74,7 @@ impl<'a> Words<'a> {
                     deepest = deepest.max(depth);
                 }
                 TokenKind::RightParen | TokenKind::RightBracket | TokenKind::RightBrace => {
-                    depth = depth.saturating_sub(1)
+                    depth = depth.saturating_sub(1);
                 }
                 _ => {}
             }

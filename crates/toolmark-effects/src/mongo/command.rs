@@ -11,7 +11,7 @@ use crate::sql::effect::join;
 use crate::sql::secrets;
 
 /// Commands that only read. Sorted.
-const READS: &[&str] = &[
+pub(super) const READS: &[&str] = &[
     "availableQueryOptions",
     "buildInfo",
     "buildinfo",
@@ -67,7 +67,7 @@ const READS: &[&str] = &[
 
 /// Commands that change something known, and what. Sorted.
 #[rustfmt::skip]
-const CHANGES: &[(&str, Action, bool, Option<Danger>)] = &[
+pub(super) const CHANGES: &[(&str, Action, bool, Option<Danger>)] = &[
     ("addShard", Action::Create, false, Some(Danger::Privilege)),
     ("cloneCollectionAsCapped", Action::Create, true, None),
     ("collMod", Action::Update, true, None),

@@ -12,7 +12,7 @@ use crate::sql::effect::join;
 const DEPTH: usize = 16;
 
 /// Stages that read. Sorted.
-const READS: &[&str] = &[
+pub(super) const READS: &[&str] = &[
     "$addFields",
     "$bucket",
     "$bucketAuto",

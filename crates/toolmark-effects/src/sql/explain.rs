@@ -7,7 +7,6 @@ use super::Dialect;
 use super::glance::Glance;
 use super::query;
 use super::script::Reader;
-use super::statement;
 use super::tokens::Tokens;
 use super::verbs::object;
 
@@ -43,7 +42,7 @@ pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String
     let rest = tokens.after(at);
     // SQLite would explain its own `ANALYZE`.
     if analyzes && reader.dialect != Dialect::Sqlite && rest.len() > 0 {
-        let mut effect = statement::read(reader, rest)?;
+        let mut effect = reader.inner(rest)?;
         effect.summary.insert_str(0, "runs it to explain it: ");
         return Ok(effect);
     }
@@ -91,7 +90,7 @@ pub(super) fn analyze(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, Str
     let at = if tokens.is(1, "FORMAT") { if tokens.symbol(2, "=") { 4 } else { 3 } } else { 1 };
     let rest = tokens.after(at);
     if rest.is_one_of(0, &["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"]) {
-        return statement::read(reader, rest);
+        return reader.inner(rest);
     }
     Ok(Effect::mutating(Action::Update, "gathers statistics").on(object(rest)))
 }

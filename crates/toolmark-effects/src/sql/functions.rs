@@ -107,3 +107,9 @@ pub(super) fn is_named_after_a_change(name: &str) -> bool {
         matches!(last, "create_sort_key" | "remove_diacritics" | "remove_nulls" | "create_date" | "create_time");
     !known && last.split_once('_').is_some_and(|(verb, rest)| !rest.is_empty() && VERBS.contains(&verb))
 }
+
+/// The names in the order of the table.
+#[cfg(test)]
+pub(super) fn names() -> Vec<&'static str> {
+    TABLE.iter().map(|(name, ..)| *name).collect()
+}

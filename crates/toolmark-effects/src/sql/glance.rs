@@ -20,8 +20,9 @@ use super::script::Reader;
 use super::secrets;
 use super::tokens::Tokens;
 
-/// How many relations are remembered.
-const RELATIONS: usize = 64;
+/// How many relations and calls are looked at in one statement.
+const RELATIONS: usize = 256;
+const CALLS: usize = 1_000;
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -38,8 +39,12 @@ pub(super) struct Glance {
     pub(super) relations: Vec<String>,
     /// What functions and file names do, all together.
     pub(super) parts: Option<Effect>,
+    /// There is more to be looked at than is looked at.
+    pub(super) excess: bool,
     /// Rows are locked.
     pub(super) locks: bool,
+    /// How many calls were looked at.
+    calls: usize,
     /// A `WITH` was seen.
     with: bool,
     /// The names that it defines.
@@ -142,7 +147,7 @@ impl Glance {
         if tokens.symbol(at + 1, "(") {
             self.call(reader, tokens, at, Where::Anywhere);
         } else if !tokens.is(at.wrapping_sub(1), "AS") {
-            self.secrets |= secrets::is_suspicious(tokens.raw(at));
+            self.secrets |= secrets::is_suspicious(tokens.unquoted(at));
         }
         at + 1
     }
@@ -151,6 +156,13 @@ impl Glance {
         let Some((name, end)) = tokens.name(at) else { return at + 1 };
         if tokens.symbol(end, "(") && !target {
             self.call(reader, tokens, end - 1, Where::Relation);
+            return end;
+        }
+        if self.relations.contains(&name) {
+            return end;
+        }
+        if self.relations.len() >= RELATIONS {
+            self.excess = true;
             return end;
         }
         if let Some(place) = file_name(reader, tokens, at, end)
@@ -164,10 +176,8 @@ impl Glance {
         // ClickHouse never stops counting there.
         self.size |= name.to_ascii_lowercase().starts_with("system.numbers");
         self.vault |= secrets::is_vault(&name);
-        self.secrets |= secrets::is_suspicious(&name) || name.eq_ignore_ascii_case("mysql.user");
-        if self.relations.len() < RELATIONS && !self.relations.contains(&name) {
-            self.relations.push(name);
-        }
+        self.secrets |= secrets::is_secret_table(&name);
+        self.relations.push(name);
         end
     }
 
@@ -181,6 +191,11 @@ impl Glance {
         }
         let effect = if let Some(does) = functions::find(&name, position) {
             if defines(tokens, first, at) {
+                return;
+            }
+            self.calls += 1;
+            if self.calls > CALLS {
+                self.excess = true;
                 return;
             }
             judge::judge(reader, &name, does, tokens.inside(at + 1))

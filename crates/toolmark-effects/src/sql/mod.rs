@@ -133,3 +133,6 @@ fn worse(one: Script, other: Script) -> Script {
         (Some(_), Some(_)) => one,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,7 +41,8 @@ impl Place {
             }
         }
         let climbs = lower.split(['/', '\\']).any(|part| part == "..");
-        if climbs || lower.starts_with(['/', '\\', '~', '|']) || lower.contains("/./../") {
+        // A pipe at either end makes some readers run it.
+        if climbs || lower.starts_with(['/', '\\', '~', '|']) || lower.ends_with('|') {
             return Self::Elsewhere;
         }
         Self::Near

@@ -11,9 +11,14 @@ use super::script::Reader;
 use super::tokens::Tokens;
 use super::tree;
 
+const EXCESS: &str = "one statement names more tables or calls more functions than are looked at";
+
 /// Reads a statement that begins like a query. It may still write: in a `WITH`, with `INTO`, through a function.
 pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
     let glance = Glance::at(reader, tokens);
+    if glance.excess {
+        return Err(EXCESS.into());
+    }
     let summary =
         if glance.relations.is_empty() { "reads".into() } else { format!("reads {}", listed(&glance.relations)) };
     let mut effect = Effect::pure(Action::Read, summary);
@@ -46,6 +51,9 @@ pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String
 /// Reads an `INSERT`, `UPDATE`, `DELETE`, `MERGE` or `REPLACE`.
 pub(super) fn change(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
     let glance = Glance::at(reader, tokens);
+    if glance.excess {
+        return Err(EXCESS.into());
+    }
     let mut effect = match tree::read(reader, tokens) {
         Ok(effect) => effect,
         Err(reason) => by_words(tokens).ok_or(reason)?,

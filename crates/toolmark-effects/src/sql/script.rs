@@ -24,6 +24,12 @@ const PARSED: usize = 40_000;
 /// How many strings are read as SQL for one text.
 const NESTED: usize = 16;
 
+/// How many statements may stand in each other.
+const INSIDE: usize = 8;
+
+/// Texts of more tokens are not read.
+const TOKENS: usize = 100_000;
+
 /// What was read of a text.
 #[derive(Debug, Default)]
 pub(super) struct Script {
@@ -38,17 +44,25 @@ pub(super) struct Reader {
     pub(super) dialect: Dialect,
     parsed: Cell<usize>,
     nested: Cell<usize>,
+    /// How many statements stand in each other, as in `EXPLAIN ANALYZE EXPLAIN ANALYZE …`.
+    inside: Cell<usize>,
     depth: u8,
 }
 
 impl Reader {
     pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, parsed: Cell::new(PARSED), nested: Cell::new(NESTED), depth: 0 }
+        Self { dialect, parsed: Cell::new(PARSED), nested: Cell::new(NESTED), inside: Cell::new(0), depth: 0 }
     }
 
     /// The same for another dialect, with what is left.
     pub(super) fn in_dialect(&self, dialect: Dialect) -> Self {
-        Self { dialect, parsed: self.parsed.clone(), nested: self.nested.clone(), depth: self.depth }
+        Self {
+            dialect,
+            parsed: self.parsed.clone(),
+            nested: self.nested.clone(),
+            inside: Cell::new(0),
+            depth: self.depth,
+        }
     }
 
     /// Takes over what another reader left.
@@ -61,6 +75,9 @@ impl Reader {
     pub(super) fn script(&self, text: &str, lexed: &Lexed, lexis: Lexis) -> Script {
         let tokens = Tokens { text, all: &lexed.tokens, lexis, comments: lexed.comments };
         let unread = |reason: &str| Script { effects: Vec::new(), unread: Some(reason.into()) };
+        if tokens.len() > TOKENS {
+            return unread("it has more than 100,000 words and symbols");
+        }
         if deepest(tokens) > DEPTH {
             return unread("it nests deeper than 200 parentheses");
         }
@@ -93,6 +110,18 @@ impl Reader {
         let script = super::best(&inner, sql);
         self.charge(&inner);
         script.unread.is_none().then_some(script.effects)
+    }
+
+    /// Reads a statement that stands in another one.
+    pub(super) fn inner(&self, tokens: Tokens<'_>) -> Result<Effect, String> {
+        let inside = self.inside.get() + 1;
+        if inside > INSIDE {
+            return Err("too many statements stand in each other".into());
+        }
+        self.inside.set(inside);
+        let effect = statement::read(self, tokens);
+        self.inside.set(inside - 1);
+        effect
     }
 
     /// True when so many tokens may still be parsed; they count as parsed from here on.

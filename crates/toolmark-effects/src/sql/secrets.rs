@@ -189,29 +189,29 @@ pub(super) fn is_vault(name: &str) -> bool {
     VAULTS.contains(&lower.rsplit('.').next().unwrap_or(&lower))
 }
 
-/// True when a word could be part of any of the above: a cheap question that spares the exact one.
+/// True when a column of this name may be a credential in some table: a cheap question first, the exact one if need be.
 pub(super) fn is_suspicious(word: &str) -> bool {
-    let lower = |byte: &u8| byte.to_ascii_lowercase();
-    word.as_bytes().windows(3).any(|three| match three {
-        [a, b, c] => matches!(
-            &[lower(a), lower(b), lower(c)],
+    let hint = word.as_bytes().windows(3).any(|three| {
+        let [a, b, c] = three else { return false };
+        let lower = [a.to_ascii_lowercase(), b.to_ascii_lowercase(), c.to_ascii_lowercase()];
+        matches!(
+            &lower,
             b"pas"
                 | b"pwd"
                 | b"pwh"
                 | b"sec"
                 | b"tok"
                 | b"key"
-                | b"cre"
+                | b"red"
                 | b"ssn"
                 | b"cvv"
                 | b"cvc"
                 | b"car"
                 | b"pw_"
-                | b"thi"
                 | b"hen"
-        ),
-        _ => false,
-    })
+        )
+    });
+    hint && (word.eq_ignore_ascii_case("token") || is_secret_column(word))
 }
 
 /// `encryptedPassword`, `encrypted_password` and `Encrypted-Password` alike, in lower case.

@@ -15,7 +15,7 @@ pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String
     }
     // A block that is opened in the middle of a script: what counts is what it holds.
     if tokens.is(0, "BEGIN") && session::opens_block(tokens) {
-        return read(reader, tokens.after(1));
+        return reader.inner(tokens.after(1));
     }
     let verb = tokens.word(0).to_ascii_lowercase();
     match verb.as_str() {
