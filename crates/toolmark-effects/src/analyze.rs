@@ -30,7 +30,8 @@ pub fn analyze_with(carriers: &Carriers, arguments: &Value, settings: &Settings)
     }
     for (pointer, language) in &settings.languages {
         if let Some(language) = language {
-            let carrier = Carrier { pointer: pointer.clone(), language: *language, evidence: String::new(), with: With::Nothing };
+            let carrier =
+                Carrier { pointer: pointer.clone(), language: *language, evidence: String::new(), with: With::Nothing };
             read(&carrier, arguments, settings, &mut parts);
         }
     }
@@ -69,7 +70,8 @@ fn one(carrier: &Carrier, value: &Value, arguments: &Value, settings: &Settings)
     match (carrier.language, &carrier.with) {
         (_, _) if value.is_null() => Vec::new(),
         (Language::Http, With::Request { method, headers, body, parameters, relative, rows }) => {
-            let get = |name: &Option<String>| name.as_ref().and_then(|name| all.get(name)).filter(|value| !value.is_null());
+            let get =
+                |name: &Option<String>| name.as_ref().and_then(|name| all.get(name)).filter(|value| !value.is_null());
             let Some(address) = value.as_str() else { return cannot_tell("the address is no text") };
             let method = get(method);
             if method.is_some_and(|method| !method.is_string()) {
@@ -92,9 +94,13 @@ fn one(carrier: &Carrier, value: &Value, arguments: &Value, settings: &Settings)
         }
         (Language::Kubernetes, With::Name(name)) => dispatch::resolved(kubernetes::operation(name, value), roots),
         (Language::Redis, With::Name(shape)) => redis(shape, all, settings),
-        (Language::Argv | Language::Shell | Language::Kubernetes | Language::Redis, with) => command(carrier.language, with, value, all, settings),
+        (Language::Argv | Language::Shell | Language::Kubernetes | Language::Redis, with) => {
+            command(carrier.language, with, value, all, settings)
+        }
         (Language::GraphQl, With::Operation(operation)) => match value.as_str() {
-            Some(text) => dispatch::graphql(text, operation.as_ref().and_then(|name| all.get(name)).and_then(Value::as_str)),
+            Some(text) => {
+                dispatch::graphql(text, operation.as_ref().and_then(|name| all.get(name)).and_then(Value::as_str))
+            }
             None => cannot_tell("it is no text"),
         },
         (language, With::Before(before)) => match value.as_str() {
@@ -109,7 +115,13 @@ fn one(carrier: &Carrier, value: &Value, arguments: &Value, settings: &Settings)
 }
 
 /// Reads a command that is a text, a list of words, or a text with a list beside it.
-fn command(language: Language, with: &With, value: &Value, all: &Map<String, Value>, settings: &Settings) -> Vec<Reading> {
+fn command(
+    language: Language,
+    with: &With,
+    value: &Value,
+    all: &Map<String, Value>,
+    settings: &Settings,
+) -> Vec<Reading> {
     let beside = match with {
         With::Arguments(name) => all.get(name).filter(|value| !value.is_null()),
         _ => None,
@@ -137,7 +149,9 @@ fn command(language: Language, with: &With, value: &Value, all: &Map<String, Val
     let single = value.is_string() && words.len() == 1;
     let roots = &settings.roots;
     match (language, words.as_slice()) {
-        (_, [text]) if single => dispatch::text(if language == Language::Argv { Language::Shell } else { language }, text, roots),
+        (_, [text]) if single => {
+            dispatch::text(if language == Language::Argv { Language::Shell } else { language }, text, roots)
+        }
         (Language::Kubernetes, words) => dispatch::resolved(kubernetes::words(words), roots),
         (Language::Redis, words) => dispatch::text(Language::Redis, &line(words), roots),
         // A program with blanks in its name is a command line that goes on in the list.
@@ -173,7 +187,9 @@ fn redis(shape: &str, all: &Map<String, Value>, settings: &Settings) -> Vec<Read
         match all.get(name) {
             Some(Value::String(text)) if text.len() <= settings.limits.bytes => parts.push(text.clone()),
             Some(Value::Number(number)) => parts.push(number.to_string()),
-            Some(Value::Array(items)) => parts.extend(items.iter().take(settings.limits.items).filter_map(Value::as_str).map(str::to_owned)),
+            Some(Value::Array(items)) => {
+                parts.extend(items.iter().take(settings.limits.items).filter_map(Value::as_str).map(str::to_owned));
+            }
             // A value of any other shape is data, and data changes nothing about what the command does.
             Some(_) => parts.push("value".into()),
             None => {}
@@ -204,7 +220,9 @@ fn select<'v>(value: &'v Value, pointer: &str, items: usize, out: &mut Vec<(Stri
             match (step, value) {
                 ("*", Value::Array(list)) => {
                     whole &= list.len() <= items;
-                    next.extend(list.iter().take(items).enumerate().map(|(index, item)| (format!("{at}/{index}"), item)));
+                    next.extend(
+                        list.iter().take(items).enumerate().map(|(index, item)| (format!("{at}/{index}"), item)),
+                    );
                 }
                 // One text where a list was expected is still read.
                 ("*", Value::String(_)) => next.push((at, value)),

@@ -17,7 +17,9 @@ fn is_empty(text: &str) -> bool {
     text.len() <= 10_000
         && text.lines().map(str::trim).all(|line| {
             let comment = line.strip_prefix("//").or_else(|| line.strip_prefix('#'));
-            line.is_empty() || comment.is_some_and(|rest| rest.chars().all(|c| c.is_ascii() && !c.is_control() && !"*!?".contains(c)))
+            line.is_empty()
+                || comment
+                    .is_some_and(|rest| rest.chars().all(|c| c.is_ascii() && !c.is_control() && !"*!?".contains(c)))
         })
 }
 
@@ -34,7 +36,9 @@ mod tests {
 
     #[test]
     fn whatever_does_something_cannot_be_told() {
-        for text in ["1", "print(1)", "# c\nimport os", "//a\u{2028}b()", "#!/bin/sh", "() => document.title", "/* a */"] {
+        for text in
+            ["1", "print(1)", "# c\nimport os", "//a\u{2028}b()", "#!/bin/sh", "() => document.title", "/* a */"]
+        {
             assert!(matches!(read(text), Reading::CannotTell { .. }), "{text}");
         }
     }

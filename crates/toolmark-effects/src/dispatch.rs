@@ -16,7 +16,8 @@ pub(crate) fn text(language: Language, text: &str, roots: &[String]) -> Vec<Read
         Language::Redis => later("redis"),
         Language::Cypher => later("cypher"),
         Language::GraphQl => graphql(text, None),
-        Language::MongoPipeline | Language::MongoCommand | Language::MongoOperation => match serde_json::from_str(text) {
+        Language::MongoPipeline | Language::MongoCommand | Language::MongoOperation => match serde_json::from_str(text)
+        {
             Ok(document) => mongo(language, "", &document),
             Err(_) => cannot_tell("it is no document of MongoDB"),
         },

@@ -65,7 +65,13 @@ impl Clues {
         server.extend(words(source));
         let title = reading.title().unwrap_or_default();
         let description = format!("{title}\n{}", reading.description());
-        Some(Self { name: words(tool.raw().as_str()), raw: tool.raw().as_str().to_owned(), server, description: lower(&description), parameters })
+        Some(Self {
+            name: words(tool.raw().as_str()),
+            raw: tool.raw().as_str().to_owned(),
+            server,
+            description: lower(&description),
+            parameters,
+        })
     }
 
     /// True when the tool's name has one of these words.
@@ -143,7 +149,9 @@ impl<'s, 'a> Collector<'s, 'a> {
             if depth < MAX_DEPTH {
                 match (kind, chosen.get("items")) {
                     (Kind::Object, _) => self.collect(chosen, &pointer, depth + 1, out),
-                    (Kind::Objects, Some(items)) => self.collect(self.choose(items), &format!("{pointer}/*"), depth + 1, out),
+                    (Kind::Objects, Some(items)) => {
+                        self.collect(self.choose(items), &format!("{pointer}/*"), depth + 1, out);
+                    }
                     _ => {}
                 }
             }
@@ -186,7 +194,9 @@ impl<'s, 'a> Collector<'s, 'a> {
 fn kind_word<'s>(schema: &'s Json<'_>) -> &'s str {
     match schema.get("type") {
         Some(Json::String(kind)) => kind,
-        Some(Json::Array(kinds)) => kinds.iter().filter_map(Json::as_str).find(|kind| *kind != "null").unwrap_or_default(),
+        Some(Json::Array(kinds)) => {
+            kinds.iter().filter_map(Json::as_str).find(|kind| *kind != "null").unwrap_or_default()
+        }
         _ if schema.get("properties").is_some() || schema.get("$ref").is_some() => "object",
         // Without a type anything may stand there, a text too.
         _ => "string",

@@ -2,14 +2,15 @@
 
 mod clues;
 mod commands;
+mod paths;
 mod places;
 mod programs;
 
 use toolmark_core::tool::Tool;
 
 use crate::language::Language;
-pub(crate) use clues::words;
 use clues::Clues;
+pub(crate) use clues::words;
 
 /// The arguments of one tool that carry something. Cheap to keep beside the tool; found again only when the tool changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +43,14 @@ pub(crate) enum With {
     /// The tool's own name is part of the program.
     Name(String),
     /// The parts of a request, by name.
-    Request { method: Option<String>, headers: Option<String>, body: Option<String>, parameters: Option<String>, relative: bool, rows: bool },
+    Request {
+        method: Option<String>,
+        headers: Option<String>,
+        body: Option<String>,
+        parameters: Option<String>,
+        relative: bool,
+        rows: bool,
+    },
     /// The argument that names the operation of a document.
     Operation(Option<String>),
 }

@@ -6,20 +6,68 @@ use crate::language::{Dialect, Language};
 
 /// Names of servers that speak SQL, with the dialect.
 const ENGINES: &[(&str, Dialect)] = &[
-    ("sqlite", Dialect::Sqlite), ("libsql", Dialect::Sqlite), ("turso", Dialect::Sqlite), ("postgresql", Dialect::Postgres), ("postgres", Dialect::Postgres),
-    ("neon", Dialect::Postgres), ("supabase", Dialect::Postgres), ("cockroach", Dialect::Postgres), ("timescale", Dialect::Postgres),
-    ("redshift", Dialect::Postgres), ("alloydb", Dialect::Postgres), ("mysql", Dialect::Mysql), ("mariadb", Dialect::Mysql), ("tidb", Dialect::Mysql),
-    ("planetscale", Dialect::Mysql), ("singlestore", Dialect::Mysql), ("duckdb", Dialect::Duckdb), ("motherduck", Dialect::Duckdb),
-    ("clickhouse", Dialect::Clickhouse), ("bigquery", Dialect::Generic), ("snowflake", Dialect::Generic), ("mssql", Dialect::Generic),
-    ("sqlserver", Dialect::Generic), ("oracle", Dialect::Generic), ("trino", Dialect::Generic), ("presto", Dialect::Generic), ("athena", Dialect::Generic),
-    ("databricks", Dialect::Generic), ("alchemy", Dialect::Generic), ("dbt", Dialect::Generic), ("databend", Dialect::Generic), ("dremio", Dialect::Generic),
-    ("database", Dialect::Generic), ("sql", Dialect::Generic), ("dbhub", Dialect::Generic),
+    ("sqlite", Dialect::Sqlite),
+    ("libsql", Dialect::Sqlite),
+    ("turso", Dialect::Sqlite),
+    ("postgresql", Dialect::Postgres),
+    ("postgres", Dialect::Postgres),
+    ("neon", Dialect::Postgres),
+    ("supabase", Dialect::Postgres),
+    ("cockroach", Dialect::Postgres),
+    ("timescale", Dialect::Postgres),
+    ("redshift", Dialect::Postgres),
+    ("alloydb", Dialect::Postgres),
+    ("mysql", Dialect::Mysql),
+    ("mariadb", Dialect::Mysql),
+    ("tidb", Dialect::Mysql),
+    ("planetscale", Dialect::Mysql),
+    ("singlestore", Dialect::Mysql),
+    ("duckdb", Dialect::Duckdb),
+    ("motherduck", Dialect::Duckdb),
+    ("clickhouse", Dialect::Clickhouse),
+    ("bigquery", Dialect::Generic),
+    ("snowflake", Dialect::Generic),
+    ("mssql", Dialect::Generic),
+    ("sqlserver", Dialect::Generic),
+    ("oracle", Dialect::Generic),
+    ("trino", Dialect::Generic),
+    ("presto", Dialect::Generic),
+    ("athena", Dialect::Generic),
+    ("databricks", Dialect::Generic),
+    ("alchemy", Dialect::Generic),
+    ("dbt", Dialect::Generic),
+    ("databend", Dialect::Generic),
+    ("dremio", Dialect::Generic),
+    ("database", Dialect::Generic),
+    ("sql", Dialect::Generic),
+    ("dbhub", Dialect::Generic),
 ];
 
 /// Words that say a query is written in another language, or in none.
 const OTHER_LANGUAGES: &[&str] = &[
-    "promql", "logql", "traceql", "natural language", "search query", "cql", "jql", "groq", "flux", "gremlin", "kql", "graphql", "cypher", "tree-sitter",
-    "search term", "keyword", "free text", "free-text", "semantic", "substring", "query dsl", "jsonlogic", "lucene",
+    "promql",
+    "logql",
+    "traceql",
+    "natural language",
+    "search query",
+    "cql",
+    "jql",
+    "groq",
+    "flux",
+    "gremlin",
+    "kql",
+    "graphql",
+    "cypher",
+    "tree-sitter",
+    "search term",
+    "keyword",
+    "free text",
+    "free-text",
+    "semantic",
+    "substring",
+    "query dsl",
+    "jsonlogic",
+    "lucene",
 ];
 
 pub(super) fn find(clues: &Clues, out: &mut Vec<Carrier>) {
@@ -33,13 +81,20 @@ pub(super) fn find(clues: &Clues, out: &mut Vec<Carrier>) {
 
 fn sql(clues: &Clues, out: &mut Vec<Carrier>) {
     // A tool that turns statements into something else runs none of them.
-    if clues.description.trim_start().starts_with("convert") || clues.named(&["format", "lint", "translate", "validate"]) {
+    if clues.description.trim_start().starts_with("convert")
+        || clues.named(&["format", "lint", "translate", "validate"])
+    {
         return;
     }
-    for parameter in clues.parameters.iter().filter(|parameter| matches!(parameter.kind, Kind::Text | Kind::Texts) && parameter.choices.is_empty()) {
+    for parameter in clues
+        .parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.kind, Kind::Text | Kind::Texts) && parameter.choices.is_empty())
+    {
         let Some(evidence) = sql_evidence(clues, parameter) else { continue };
         let dialect = dialect(clues, parameter);
-        let pointer = if parameter.kind == Kind::Texts { format!("{}/*", parameter.pointer) } else { parameter.pointer.clone() };
+        let pointer =
+            if parameter.kind == Kind::Texts { format!("{}/*", parameter.pointer) } else { parameter.pointer.clone() };
         let explains = clues.named(&["explain", "advisor", "plan"]);
         let with = if explains { With::Before("EXPLAIN ") } else { With::Nothing };
         out.push(Carrier::new(pointer, Language::Sql(dialect), evidence).with(with));
@@ -48,31 +103,57 @@ fn sql(clues: &Clues, out: &mut Vec<Carrier>) {
 
 fn sql_evidence(clues: &Clues, parameter: &Parameter) -> Option<String> {
     let named_sql = parameter.words.iter().any(|word| word == "sql");
-    let holds = matches!(parameter.words.last().map(String::as_str), Some("sql" | "query" | "queries" | "statement" | "statements" | "text" | "script"));
+    let holds = matches!(
+        parameter.words.last().map(String::as_str),
+        Some("sql" | "query" | "queries" | "statement" | "statements" | "text" | "script")
+    );
     let says_sql = |text: &str| has_word(text, "sql") || text.contains("select ") && text.contains(" from ");
     if named_sql && holds {
         return Some(format!("it is called `{}`", parameter.name()));
     }
-    if !matches!(parameter.key.as_str(), "query" | "queries" | "statement" | "statements" | "stmt" | "q") || parameter.says(OTHER_LANGUAGES) {
+    if !matches!(parameter.key.as_str(), "query" | "queries" | "statement" | "statements" | "stmt" | "q")
+        || parameter.says(OTHER_LANGUAGES)
+    {
         return None;
     }
     if says_sql(&parameter.description) {
         return Some("its description speaks of SQL".into());
     }
     // What the tool says of itself counts when nothing says that it searches or speaks another language.
-    if clues.named(&["search", "lookup", "find", "ask"]) || clues.says(&["promql", "graphql", "cypher", "gremlin", "tree-sitter", "natural language", "flux query"]) {
+    if clues.named(&["search", "lookup", "find", "ask"])
+        || clues.says(&["promql", "graphql", "cypher", "gremlin", "tree-sitter", "natural language", "flux query"])
+    {
         return None;
     }
     if says_sql(&clues.description) {
         return Some("the tool speaks of SQL".into());
     }
-    let runs = clues.named(&["query", "execute", "run", "read", "write", "select", "insert", "update", "delete", "exec", "statement"]);
-    (runs && ENGINES.iter().any(|(name, _)| clues.served_by(&[name]))).then(|| "the server is a database that speaks SQL".into())
+    let runs = clues.named(&[
+        "query",
+        "execute",
+        "run",
+        "read",
+        "write",
+        "select",
+        "insert",
+        "update",
+        "delete",
+        "exec",
+        "statement",
+    ]);
+    (runs && ENGINES.iter().any(|(name, _)| clues.served_by(&[name])))
+        .then(|| "the server is a database that speaks SQL".into())
 }
 
 fn dialect(clues: &Clues, parameter: &Parameter) -> Dialect {
-    let named = ENGINES.iter().find(|(name, dialect)| *dialect != Dialect::Generic && (clues.served_by(&[name]) || clues.named(&[name])));
-    let said = || ENGINES.iter().find(|(name, dialect)| *dialect != Dialect::Generic && (parameter.description.contains(name) || clues.description.contains(name)));
+    let named = ENGINES
+        .iter()
+        .find(|(name, dialect)| *dialect != Dialect::Generic && (clues.served_by(&[name]) || clues.named(&[name])));
+    let said = || {
+        ENGINES.iter().find(|(name, dialect)| {
+            *dialect != Dialect::Generic && (parameter.description.contains(name) || clues.description.contains(name))
+        })
+    };
     named.or_else(said).map_or(Dialect::Generic, |(_, dialect)| *dialect)
 }
 
@@ -91,15 +172,22 @@ fn mongo(clues: &Clues, out: &mut Vec<Carrier>) {
         return;
     }
     let evidence = "the server is MongoDB";
-    if let Some(command) = clues.parameter(&["command", "commanddocument"]).filter(|command| command.kind == Kind::Object) {
+    if let Some(command) =
+        clues.parameter(&["command", "commanddocument"]).filter(|command| command.kind == Kind::Object)
+    {
         out.push(Carrier::new(&command.pointer, Language::MongoCommand, evidence));
         return;
     }
-    let documents = ["filter", "query", "pipeline", "update", "documents", "document", "droptarget", "method", "exporttarget"];
+    let documents =
+        ["filter", "query", "pipeline", "update", "documents", "document", "droptarget", "method", "exporttarget"];
     let holds = |parameter: &&Parameter| {
-        parameter.top && documents.contains(&parameter.key.as_str()) && (parameter.kind != Kind::Text || parameter.says(&["pipeline", "filter", "bson"]))
+        parameter.top
+            && documents.contains(&parameter.key.as_str())
+            && (parameter.kind != Kind::Text || parameter.says(&["pipeline", "filter", "bson"]))
     };
-    if clues.parameters.iter().any(|parameter| holds(&parameter)) && clues.parameter(&["collection", "database", "db"]).is_some() {
+    if clues.parameters.iter().any(|parameter| holds(&parameter))
+        && clues.parameter(&["collection", "database", "db"]).is_some()
+    {
         out.push(Carrier::new("", Language::MongoOperation, evidence).with(With::Name(clues.raw.clone())));
     }
 }
@@ -125,7 +213,9 @@ fn redis(clues: &Clues, out: &mut Vec<Carrier>) {
         }
         return;
     }
-    let known = REDIS.iter().find(|(name, _, keys)| clues.raw == *name && keys.iter().all(|key| clues.parameter(&[key]).is_some()));
+    let known = REDIS
+        .iter()
+        .find(|(name, _, keys)| clues.raw == *name && keys.iter().all(|key| clues.parameter(&[key]).is_some()));
     if let Some((_, command, keys)) = known {
         let names: Vec<String> = keys.iter().filter_map(|key| clues.parameter(&[key])).map(Parameter::name).collect();
         let with = With::Name(format!("{command} {}", names.join(" ")));
@@ -135,7 +225,11 @@ fn redis(clues: &Clues, out: &mut Vec<Carrier>) {
 
 fn cypher(clues: &Clues, out: &mut Vec<Carrier>) {
     let speaks = |parameter: &Parameter| {
-        parameter.key.contains("cypher") || parameter.says(&["cypher"]) || clues.says(&["cypher"]) || clues.named(&["cypher", "opencypher"]) || clues.served_by(&["neo4j", "memgraph"])
+        parameter.key.contains("cypher")
+            || parameter.says(&["cypher"])
+            || clues.says(&["cypher"])
+            || clues.named(&["cypher", "opencypher"])
+            || clues.served_by(&["neo4j", "memgraph"])
     };
     for parameter in clues.parameters.iter().filter(|parameter| parameter.is_text()) {
         let holds = matches!(parameter.key.as_str(), "query" | "cypher" | "cypherquery" | "statement");
@@ -147,19 +241,31 @@ fn cypher(clues: &Clues, out: &mut Vec<Carrier>) {
 
 fn graphql(clues: &Clues, out: &mut Vec<Carrier>) {
     for parameter in clues.parameters.iter().filter(|parameter| parameter.is_text() && parameter.top) {
-        let holds = matches!(parameter.key.as_str(), "query" | "mutation" | "document" | "graphql" | "graphqlquery" | "operation");
-        let speaks = parameter.key.contains("graphql") || parameter.says(&["graphql"]) || clues.named(&["graphql"]) || (clues.says(&["graphql"]) && !clues.named(&["search", "docs"]));
+        let holds = matches!(
+            parameter.key.as_str(),
+            "query" | "mutation" | "document" | "graphql" | "graphqlquery" | "operation"
+        );
+        let speaks = parameter.key.contains("graphql")
+            || parameter.says(&["graphql"])
+            || clues.named(&["graphql"])
+            || (clues.says(&["graphql"]) && !clues.named(&["search", "docs"]));
         if holds && speaks {
             let operation = clues.parameter(&["operationname"]).map(Parameter::name);
-            out.push(Carrier::new(&parameter.pointer, Language::GraphQl, "the tool speaks of GraphQL").with(With::Operation(operation)));
+            out.push(
+                Carrier::new(&parameter.pointer, Language::GraphQl, "the tool speaks of GraphQL")
+                    .with(With::Operation(operation)),
+            );
         }
     }
 }
 
 /// Languages of queries that can write and that nobody here reads.
 fn unread(clues: &Clues, out: &mut Vec<Carrier>) {
-    let speaks = clues.named(&["gremlin", "flux", "sparql"]) || clues.says(&["gremlin against", "flux query", "sparql update"]);
-    if let Some(parameter) = clues.parameter(&["query", "gremlin", "flux"]).filter(|parameter| parameter.is_text() && speaks) {
+    let speaks =
+        clues.named(&["gremlin", "flux", "sparql"]) || clues.says(&["gremlin against", "flux query", "sparql update"]);
+    if let Some(parameter) =
+        clues.parameter(&["query", "gremlin", "flux"]).filter(|parameter| parameter.is_text() && speaks)
+    {
         out.push(Carrier::new(&parameter.pointer, Language::Code, "the tool takes a query that can write"));
     }
 }

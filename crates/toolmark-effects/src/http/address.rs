@@ -23,22 +23,37 @@ pub(super) struct Address {
 const WEB: &[&str] = &["http", "https", "ws", "wss", ""];
 /// Parameters that hold credentials.
 const CREDENTIALS: &[&str] = &[
-    "password", "passwd", "secret", "client_secret", "api_key", "apikey", "access_token", "auth_token", "private_key", "token",
+    "password",
+    "passwd",
+    "secret",
+    "client_secret",
+    "api_key",
+    "apikey",
+    "access_token",
+    "auth_token",
+    "private_key",
+    "token",
 ];
 
 impl Address {
     pub(super) fn parse(text: &str) -> Self {
         let trimmed = text.trim();
         let odd = trimmed.chars().any(|c| c.is_control() || c == '\\' || (c.is_whitespace() && c != ' '));
-        let text: String = trimmed.chars().filter(|c| !matches!(c, '\n' | '\r' | '\t')).collect::<String>().replace('\\', "/");
+        let text: String =
+            trimmed.chars().filter(|c| !matches!(c, '\n' | '\r' | '\t')).collect::<String>().replace('\\', "/");
         let mut address = Self { odd, ..Self::default() };
         let scheme_end = text.find(':').filter(|at| {
             text.get(..*at).is_some_and(|scheme| {
-                scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+                scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
             })
         });
         let rest = match scheme_end {
-            Some(at) if text.get(at..).is_some_and(|rest| rest.starts_with("://") || !rest.starts_with(":/") && !is_port(rest)) => {
+            Some(at)
+                if text
+                    .get(at..)
+                    .is_some_and(|rest| rest.starts_with("://") || !rest.starts_with(":/") && !is_port(rest)) =>
+            {
                 address.scheme = text.get(..at).unwrap_or_default().to_ascii_lowercase();
                 text.get(at + 1..).unwrap_or_default()
             }
@@ -94,12 +109,19 @@ impl Address {
     /// The dangers of a path on a known host.
     pub(super) fn path_dangers(&self) -> Vec<Danger> {
         let mut dangers = Vec::new();
-        let decoded = self.path.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/").replace("%25", "%");
+        let decoded = self
+            .path
+            .to_ascii_lowercase()
+            .replace("%2e", ".")
+            .replace("%2f", "/")
+            .replace("%5c", "/")
+            .replace("%25", "%");
         let decoded = decoded.replace("%2e", ".").replace("%2f", "/");
         if self.odd || decoded.split('/').any(|part| part == "..") {
             dangers.push(Danger::Escape);
         }
-        let secret = |part: &str| matches!(part, "secrets" | ".env" | ".git" | "credentials" | "id_rsa" | ".aws" | ".ssh");
+        let secret =
+            |part: &str| matches!(part, "secrets" | ".env" | ".git" | "credentials" | "id_rsa" | ".aws" | ".ssh");
         if decoded.split('/').any(secret) {
             dangers.push(Danger::Secret);
         }
@@ -110,7 +132,11 @@ impl Address {
     pub(super) fn dangers(&self) -> Vec<Danger> {
         let mut dangers = Vec::new();
         let blank = self.scheme == "about";
-        if self.odd || (!WEB.contains(&self.scheme.as_str()) && !blank) || (!blank && host::is_inside(&self.host)) || self.climbs() {
+        if self.odd
+            || (!WEB.contains(&self.scheme.as_str()) && !blank)
+            || (!blank && host::is_inside(&self.host))
+            || self.climbs()
+        {
             dangers.push(Danger::Escape);
         }
         if let Some(user) = &self.user {
@@ -148,5 +174,8 @@ fn is_port(rest: &str) -> bool {
 /// True for `example.com/x`, `localhost` and `127.1`: hosts without a scheme.
 fn looks_like_host(text: &str) -> bool {
     let first = text.split(['/', ':']).next().unwrap_or_default();
-    first.contains('.') && !first.starts_with('.') || first.eq_ignore_ascii_case("localhost") || text.starts_with('[') || text.contains("@")
+    first.contains('.') && !first.starts_with('.')
+        || first.eq_ignore_ascii_case("localhost")
+        || text.starts_with('[')
+        || text.contains("@")
 }

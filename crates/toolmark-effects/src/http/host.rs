@@ -4,13 +4,41 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Names that lead inside.
 const NAMES: &[&str] = &[
-    "localhost", "metadata", "metadata.google.internal", "instance-data", "ip6-localhost", "ip6-loopback", "broadcasthost",
-    "kubernetes.default", "kubernetes.default.svc", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com",
+    "localhost",
+    "metadata",
+    "metadata.google.internal",
+    "instance-data",
+    "ip6-localhost",
+    "ip6-loopback",
+    "broadcasthost",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "localtest.me",
+    "lvh.me",
+    "vcap.me",
+    "lacolhost.com",
 ];
 /// Ends of names that lead inside.
 const ENDS: &[&str] = &[
-    ".localhost", ".localdomain", ".local", ".internal", ".lan", ".corp", ".intranet", ".private", ".home.arpa", ".home", ".svc",
-    ".cluster.local", ".nip.io", ".sslip.io", ".xip.io", ".localtest.me", ".lvh.me", ".vcap.me", ".in-addr.arpa",
+    ".localhost",
+    ".localdomain",
+    ".local",
+    ".internal",
+    ".lan",
+    ".corp",
+    ".intranet",
+    ".private",
+    ".home.arpa",
+    ".home",
+    ".svc",
+    ".cluster.local",
+    ".nip.io",
+    ".sslip.io",
+    ".xip.io",
+    ".localtest.me",
+    ".lvh.me",
+    ".vcap.me",
+    ".in-addr.arpa",
 ];
 
 /// The host without its port.
@@ -56,13 +84,17 @@ fn plain(host: &str) -> Option<String> {
                 let high = rest.next().and_then(|c| c.to_digit(16));
                 let low = rest.next().and_then(|c| c.to_digit(16));
                 match high.zip(low).and_then(|(high, low)| char::from_u32(high * 16 + low)) {
-                    Some(decoded) if decoded.is_ascii_alphanumeric() || matches!(decoded, '.' | '-' | ':') => out.push(decoded.to_ascii_lowercase()),
+                    Some(decoded) if decoded.is_ascii_alphanumeric() || matches!(decoded, '.' | '-' | ':') => {
+                        out.push(decoded.to_ascii_lowercase());
+                    }
                     // A zone such as `%eth0`, or an attempt.
                     _ => return None,
                 }
             }
             '\u{3002}' | '\u{FF0E}' | '\u{FF61}' => out.push('.'),
-            '\u{FF01}'..='\u{FF5E}' => out.extend(char::from_u32(u32::from(character) - 0xFEE0).map(|c| c.to_ascii_lowercase())),
+            '\u{FF01}'..='\u{FF5E}' => {
+                out.extend(char::from_u32(u32::from(character) - 0xFEE0).map(|c| c.to_ascii_lowercase()));
+            }
             _ if character.is_ascii() => out.push(character.to_ascii_lowercase()),
             // Circled and other digits become plain ones in some clients.
             _ if character.is_numeric() || !character.is_alphanumeric() => return None,
@@ -104,7 +136,14 @@ fn is_inside_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     matches!(
         (a, b, c),
-        (0 | 10 | 127, ..) | (100, 64..=127, _) | (169, 254, _) | (172, 16..=31, _) | (192, 168, _) | (192, 0, 0) | (198, 18 | 19, _) | (224..=255, ..)
+        (0 | 10 | 127, ..)
+            | (100, 64..=127, _)
+            | (169, 254, _)
+            | (172, 16..=31, _)
+            | (192, 168, _)
+            | (192, 0, 0)
+            | (198, 18 | 19, _)
+            | (224..=255, ..)
     )
 }
 
@@ -114,8 +153,15 @@ fn is_inside_v6(address: Ipv6Addr) -> bool {
     match segments {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => true,
         // Addresses of version four in the clothes of version six.
-        [0, 0, 0, 0, 0, 0xFFFF | 0, high, low] | [0x64, 0xFF9B, _, _, _, _, high, low] | [0, 0, 0, 0, 0xFFFF, 0, high, low] => v4(high, low),
+        [0, 0, 0, 0, 0, 0xFFFF | 0, high, low]
+        | [0x64, 0xFF9B, _, _, _, _, high, low]
+        | [0, 0, 0, 0, 0xFFFF, 0, high, low] => v4(high, low),
         [0x2002, high, low, ..] => v4(high, low),
-        [first, ..] => (first & 0xFE00) == 0xFC00 || (first & 0xFFC0) == 0xFE80 || (first & 0xFF00) == 0xFF00 || (first & 0xFFC0) == 0xFEC0,
+        [first, ..] => {
+            (first & 0xFE00) == 0xFC00
+                || (first & 0xFFC0) == 0xFE80
+                || (first & 0xFF00) == 0xFF00
+                || (first & 0xFFC0) == 0xFEC0
+        }
     }
 }

@@ -111,9 +111,14 @@ fn overridden(request: &Request<'_>) -> Option<String> {
     };
     let text = |value: &Value| value.as_str().map(|text| text.trim().to_ascii_uppercase());
     let header = match request.headers {
-        Some(Value::Object(headers)) => headers.iter().take(256).find(|(name, _)| is_override(name)).and_then(|(_, value)| text(value)),
+        Some(Value::Object(headers)) => {
+            headers.iter().take(256).find(|(name, _)| is_override(name)).and_then(|(_, value)| text(value))
+        }
         Some(Value::Array(headers)) => headers.iter().take(256).find_map(|header| match header {
-            Value::String(line) => line.split_once(':').filter(|(name, _)| is_override(name)).map(|(_, value)| value.trim().to_ascii_uppercase()),
+            Value::String(line) => line
+                .split_once(':')
+                .filter(|(name, _)| is_override(name))
+                .map(|(_, value)| value.trim().to_ascii_uppercase()),
             Value::Object(pair) => {
                 let name = ["name", "key", "header"].iter().find_map(|key| pair.get(*key)).and_then(Value::as_str)?;
                 is_override(name).then(|| pair.get("value").and_then(text)).flatten()
@@ -159,7 +164,9 @@ fn statements(value: &Value, left: &mut u32, found: &mut Found) {
         Value::Object(fields) => {
             for (name, field) in fields.iter().take(256) {
                 match field {
-                    Value::String(text) if matches!(name.as_str(), "rawSql" | "sql" | "rawSQL" | "statement" | "stmt") => {
+                    Value::String(text)
+                        if matches!(name.as_str(), "rawSql" | "sql" | "rawSQL" | "statement" | "stmt") =>
+                    {
                         found.embedded(Language::Sql(Dialect::Generic), text.clone());
                     }
                     Value::Object(_) | Value::Array(_) => statements(field, left, found),

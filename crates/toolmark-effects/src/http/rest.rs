@@ -9,33 +9,123 @@ use super::address::Address;
 
 /// Last words of paths to which a POST only asks something.
 const QUERIES: &[&str] = &[
-    "query", "queries", "search", "_search", "_msearch", "_count", "_mget", "_field_caps", "_analyze", "_explain", "_validate", "_sql",
-    "query_range", "series", "labels", "lookup", "batchget", "validate", "preview", "_termvectors", "_mtermvectors", "_rank_eval", "estimate",
-    "_pit", "graphql", "select", "count", "suggest", "autocomplete", "introspect", "eval-preview", "template", "_simulate", "explain",
+    "query",
+    "queries",
+    "search",
+    "_search",
+    "_msearch",
+    "_count",
+    "_mget",
+    "_field_caps",
+    "_analyze",
+    "_explain",
+    "_validate",
+    "_sql",
+    "query_range",
+    "series",
+    "labels",
+    "lookup",
+    "batchget",
+    "validate",
+    "preview",
+    "_termvectors",
+    "_mtermvectors",
+    "_rank_eval",
+    "estimate",
+    "_pit",
+    "graphql",
+    "select",
+    "count",
+    "suggest",
+    "autocomplete",
+    "introspect",
+    "eval-preview",
+    "template",
+    "_simulate",
+    "explain",
 ];
 
 /// Words in paths that say what a POST does.
 const WORDS: &[(&str, Action)] = &[
-    ("delete", Action::Delete), ("remove", Action::Delete), ("destroy", Action::Delete), ("purge", Action::Delete), ("drop", Action::Delete),
-    ("wipe", Action::Delete), ("truncate", Action::Delete), ("clear", Action::Delete), ("flush", Action::Delete), ("revoke", Action::Delete),
-    ("cancel", Action::Update), ("update", Action::Update), ("rename", Action::Update), ("move", Action::Update), ("enable", Action::Update),
-    ("disable", Action::Update), ("close", Action::Update), ("reopen", Action::Update), ("restart", Action::Update), ("start", Action::Update),
-    ("stop", Action::Update), ("pause", Action::Update), ("resume", Action::Update), ("rotate", Action::Update), ("reindex", Action::Update),
-    ("merge", Action::Merge), ("import", Action::Overwrite), ("restore", Action::Overwrite), ("replace", Action::Overwrite), ("bulk", Action::Overwrite),
-    ("run", Action::Execute), ("execute", Action::Execute), ("exec", Action::Execute), ("invoke", Action::Execute), ("trigger", Action::Execute),
-    ("dispatch", Action::Execute), ("rpc", Action::Execute), ("eval", Action::Execute), ("shutdown", Action::Execute), ("deploy", Action::Execute),
-    ("send", Action::Send), ("publish", Action::Send), ("notify", Action::Send), ("email", Action::Send), ("invite", Action::Send),
+    ("delete", Action::Delete),
+    ("remove", Action::Delete),
+    ("destroy", Action::Delete),
+    ("purge", Action::Delete),
+    ("drop", Action::Delete),
+    ("wipe", Action::Delete),
+    ("truncate", Action::Delete),
+    ("clear", Action::Delete),
+    ("flush", Action::Delete),
+    ("revoke", Action::Delete),
+    ("cancel", Action::Update),
+    ("update", Action::Update),
+    ("rename", Action::Update),
+    ("move", Action::Update),
+    ("enable", Action::Update),
+    ("disable", Action::Update),
+    ("close", Action::Update),
+    ("reopen", Action::Update),
+    ("restart", Action::Update),
+    ("start", Action::Update),
+    ("stop", Action::Update),
+    ("pause", Action::Update),
+    ("resume", Action::Update),
+    ("rotate", Action::Update),
+    ("reindex", Action::Update),
+    ("merge", Action::Merge),
+    ("import", Action::Overwrite),
+    ("restore", Action::Overwrite),
+    ("replace", Action::Overwrite),
+    ("bulk", Action::Overwrite),
+    ("run", Action::Execute),
+    ("execute", Action::Execute),
+    ("exec", Action::Execute),
+    ("invoke", Action::Execute),
+    ("trigger", Action::Execute),
+    ("dispatch", Action::Execute),
+    ("rpc", Action::Execute),
+    ("eval", Action::Execute),
+    ("shutdown", Action::Execute),
+    ("deploy", Action::Execute),
+    ("send", Action::Send),
+    ("publish", Action::Send),
+    ("notify", Action::Send),
+    ("email", Action::Send),
+    ("invite", Action::Send),
 ];
 
 /// Parts of paths that name rights.
 const RIGHTS: &[&str] = &[
-    "role", "roles", "permission", "permissions", "admin", "admins", "acl", "policies", "tokens", "api-keys", "apikeys", "keys", "grants", "members",
-    "serviceaccounts", "service-accounts", "password", "collaborators",
+    "role",
+    "roles",
+    "permission",
+    "permissions",
+    "admin",
+    "admins",
+    "acl",
+    "policies",
+    "tokens",
+    "api-keys",
+    "apikeys",
+    "keys",
+    "grants",
+    "members",
+    "serviceaccounts",
+    "service-accounts",
+    "password",
+    "collaborators",
 ];
 
 /// The effect of a request; nothing when its method is not known.
-pub(super) fn effect(method: &str, address: &Address, request: &Request<'_>, body: Option<&Value>, line: String) -> Option<Effect> {
-    let parts: Vec<String> = address.path.split('/').filter(|part| !part.is_empty()).map(str::to_ascii_lowercase).collect();
+pub(super) fn effect(
+    method: &str,
+    address: &Address,
+    request: &Request<'_>,
+    body: Option<&Value>,
+    line: String,
+) -> Option<Effect> {
+    let parts: Vec<String> =
+        address.path.split('/').filter(|part| !part.is_empty()).map(str::to_ascii_lowercase).collect();
     let mut effect = match method {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => reads(&parts, line),
         "SEARCH" | "QUERY" => Effect::pure(Action::Search, line),
@@ -105,14 +195,18 @@ fn upserts(request: &Request<'_>) -> Option<Action> {
 fn has_no_limit(parts: &[String], address: &Address, request: &Request<'_>) -> bool {
     let narrows = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let formal = matches!(name, "select" | "columns" | "order" | "pretty" | "format" | "apikey" | "on_conflict" | "force" | "cascade" | "");
+        let formal = matches!(
+            name,
+            "select" | "columns" | "order" | "pretty" | "format" | "apikey" | "on_conflict" | "force" | "cascade" | ""
+        );
         !formal && !matches_everything(value)
     };
     if address.query.split('&').any(narrows) {
         return false;
     }
     let prefix = |part: &&String| {
-        matches!(part.as_str(), "api" | "rest" | "public") || (part.starts_with('v') && part.len() <= 3 && part.chars().skip(1).all(|c| c.is_ascii_digit()))
+        matches!(part.as_str(), "api" | "rest" | "public")
+            || (part.starts_with('v') && part.len() <= 3 && part.chars().skip(1).all(|c| c.is_ascii_digit()))
     };
     let named = parts.iter().skip_while(prefix).count();
     named <= 1 || (request.rows && named <= 2)
@@ -121,7 +215,9 @@ fn has_no_limit(parts: &[String], address: &Address, request: &Request<'_>) -> b
 /// Filters of PostgREST that let everything through.
 fn matches_everything(value: &str) -> bool {
     let value = value.to_ascii_lowercase();
-    value.starts_with("neq.") || value.starts_with("not.") || matches!(value.as_str(), "gt.0" | "gte.0" | "gt.-1" | "gte.1" | "like.*" | "ilike.*" | "like.%" | "ilike.%")
+    value.starts_with("neq.")
+        || value.starts_with("not.")
+        || matches!(value.as_str(), "gt.0" | "gte.0" | "gt.-1" | "gte.1" | "like.*" | "ilike.*" | "like.%" | "ilike.%")
 }
 
 /// True when the path or the body is about rights.
@@ -132,11 +228,20 @@ fn grants(parts: &[String], body: Option<&Value>) -> bool {
 
 /// True when a body makes somebody an administrator.
 fn raises(body: &Value, depth: u8) -> bool {
-    let mighty = |text: &str| matches!(text.to_ascii_lowercase().as_str(), "admin" | "administrator" | "owner" | "root" | "superuser" | "superadmin" | "editor");
+    let mighty = |text: &str| {
+        matches!(
+            text.to_ascii_lowercase().as_str(),
+            "admin" | "administrator" | "owner" | "root" | "superuser" | "superadmin" | "editor"
+        )
+    };
     match body {
         Value::Object(fields) => fields.iter().take(256).any(|(name, value)| {
             let name = name.to_ascii_lowercase();
-            let about = name.contains("role") || name.contains("permission") || name.contains("admin") || name == "scope" || name == "scopes";
+            let about = name.contains("role")
+                || name.contains("permission")
+                || name.contains("admin")
+                || name == "scope"
+                || name == "scopes";
             let raised = match value {
                 Value::String(text) => mighty(text),
                 Value::Bool(flag) => *flag && name.contains("admin"),

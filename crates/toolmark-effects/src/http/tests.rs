@@ -33,20 +33,34 @@ fn check(case: &Value, readings: &[Reading]) -> Result<(), String> {
         [Reading::CannotTell { .. }] if case["unclear"] == true => return Ok(()),
         _ => return Err(all),
     };
-    let mut dangers: Vec<&str> = effects.iter().flat_map(|effect| &effect.dangers).map(|danger| danger.as_str()).collect();
+    let mut dangers: Vec<&str> =
+        effects.iter().flat_map(|effect| &effect.dangers).map(|danger| danger.as_str()).collect();
     dangers.sort_unstable();
     let said: Vec<&str> = case["dangers"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let [effect] = effects.as_slice() else { return Err(all) };
     let mutates = effect.mutability == Mutability::Mutates;
-    let same = case["mutates"] == mutates && case["action"] == effect.action.as_str() && dangers == said && case["bounded"] == effect.bounded;
+    let same = case["mutates"] == mutates
+        && case["action"] == effect.action.as_str()
+        && dangers == said
+        && case["bounded"] == effect.bounded;
     if same { Ok(()) } else { Err(all) }
 }
 
 #[test]
 fn a_statement_in_a_body_is_handed_on() {
     let body = serde_json::json!({"queries": [{"rawSql": "DELETE FROM users"}]});
-    let request = Request { method: Some("POST"), address: "/api/ds/query", relative: true, body: Some(&body), ..Request::default() };
-    assert!(read(&request).iter().any(|reading| matches!(reading, Reading::CannotTell { reason } if reason.contains("sql"))));
+    let request = Request {
+        method: Some("POST"),
+        address: "/api/ds/query",
+        relative: true,
+        body: Some(&body),
+        ..Request::default()
+    };
+    assert!(
+        read(&request)
+            .iter()
+            .any(|reading| matches!(reading, Reading::CannotTell { reason } if reason.contains("sql")))
+    );
 }
 
 proptest! {

@@ -8,8 +8,27 @@ use toolmark_core::text::visible;
 use crate::shell::{self, Found};
 
 /// Kinds that hold or grant rights, or whose end takes much with it.
-const WIDE: &[&str] = &["namespace", "namespaces", "ns", "node", "nodes", "crd", "customresourcedefinition", "persistentvolume", "pv", "cluster"];
-const RIGHTS: &[&str] = &["role", "rolebinding", "clusterrole", "clusterrolebinding", "serviceaccount", "validatingwebhookconfiguration", "mutatingwebhookconfiguration"];
+const WIDE: &[&str] = &[
+    "namespace",
+    "namespaces",
+    "ns",
+    "node",
+    "nodes",
+    "crd",
+    "customresourcedefinition",
+    "persistentvolume",
+    "pv",
+    "cluster",
+];
+const RIGHTS: &[&str] = &[
+    "role",
+    "rolebinding",
+    "clusterrole",
+    "clusterrolebinding",
+    "serviceaccount",
+    "validatingwebhookconfiguration",
+    "mutatingwebhookconfiguration",
+];
 
 /// What a tool does to a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +45,50 @@ enum Verb {
 
 /// Words in names and arguments that say what a tool does. The strongest that is found counts.
 const VERBS: &[(&str, Verb)] = &[
-    ("drain", Verb::Drain), ("delete", Verb::Delete), ("remove", Verb::Delete), ("uninstall", Verb::Delete), ("exec", Verb::Run), ("run", Verb::Run),
-    ("debug", Verb::Run), ("forward", Verb::Run), ("scale", Verb::Scale), ("apply", Verb::Apply), ("replace", Verb::Apply), ("create", Verb::Create),
-    ("install", Verb::Create), ("expose", Verb::Create), ("patch", Verb::Update), ("update", Verb::Update), ("upgrade", Verb::Update),
-    ("rollout", Verb::Update), ("restart", Verb::Update), ("rollback", Verb::Update), ("label", Verb::Update), ("annotate", Verb::Update),
-    ("cordon", Verb::Update), ("uncordon", Verb::Update), ("taint", Verb::Update), ("edit", Verb::Update), ("set", Verb::Update), ("get", Verb::Read),
-    ("list", Verb::Read), ("describe", Verb::Read), ("log", Verb::Read), ("logs", Verb::Read), ("top", Verb::Read), ("explain", Verb::Read),
-    ("view", Verb::Read), ("events", Verb::Read), ("stats", Verb::Read), ("status", Verb::Read), ("history", Verb::Read), ("read", Verb::Read),
-    ("diff", Verb::Read), ("watch", Verb::Read), ("search", Verb::Read), ("ping", Verb::Read),
+    ("drain", Verb::Drain),
+    ("delete", Verb::Delete),
+    ("remove", Verb::Delete),
+    ("uninstall", Verb::Delete),
+    ("exec", Verb::Run),
+    ("run", Verb::Run),
+    ("debug", Verb::Run),
+    ("forward", Verb::Run),
+    ("scale", Verb::Scale),
+    ("apply", Verb::Apply),
+    ("replace", Verb::Apply),
+    ("create", Verb::Create),
+    ("install", Verb::Create),
+    ("expose", Verb::Create),
+    ("patch", Verb::Update),
+    ("update", Verb::Update),
+    ("upgrade", Verb::Update),
+    ("rollout", Verb::Update),
+    ("restart", Verb::Update),
+    ("rollback", Verb::Update),
+    ("label", Verb::Update),
+    ("annotate", Verb::Update),
+    ("cordon", Verb::Update),
+    ("uncordon", Verb::Update),
+    ("taint", Verb::Update),
+    ("edit", Verb::Update),
+    ("set", Verb::Update),
+    ("get", Verb::Read),
+    ("list", Verb::Read),
+    ("describe", Verb::Read),
+    ("log", Verb::Read),
+    ("logs", Verb::Read),
+    ("top", Verb::Read),
+    ("explain", Verb::Read),
+    ("view", Verb::Read),
+    ("events", Verb::Read),
+    ("stats", Verb::Read),
+    ("status", Verb::Read),
+    ("history", Verb::Read),
+    ("read", Verb::Read),
+    ("diff", Verb::Read),
+    ("watch", Verb::Read),
+    ("search", Verb::Read),
+    ("ping", Verb::Read),
 ];
 
 /// The longest manifest that is looked into.
@@ -42,7 +97,8 @@ const MAX_MANIFEST: usize = 256 * 1024;
 /// Reads a command line, with or without `kubectl` in front.
 pub(crate) fn command_line(text: &str) -> Found {
     let first = text.split_whitespace().next().unwrap_or_default();
-    let known = ["kubectl", "helm", "oc", "istioctl", "kustomize"].contains(&first.rsplit('/').next().unwrap_or_default());
+    let known =
+        ["kubectl", "helm", "oc", "istioctl", "kustomize"].contains(&first.rsplit('/').next().unwrap_or_default());
     if known || first.is_empty() { shell::find(text) } else { shell::find(&format!("kubectl {text}")) }
 }
 
@@ -60,8 +116,11 @@ pub(crate) fn words(words: &[&str]) -> Found {
 /// The arguments of a `kubectl` tool that stand between its verb and its list of words.
 pub(crate) fn middle(all: &Map<String, Value>) -> Vec<String> {
     let text = |key: &str| all.get(key).and_then(Value::as_str).filter(|text| !text.is_empty() && text.len() <= 256);
-    let mut words: Vec<String> =
-        ["subCommand", "subcommand", "resourceType", "resource_type", "name"].iter().filter_map(|key| text(key)).map(str::to_owned).collect();
+    let mut words: Vec<String> = ["subCommand", "subcommand", "resourceType", "resource_type", "name"]
+        .iter()
+        .filter_map(|key| text(key))
+        .map(str::to_owned)
+        .collect();
     words.extend(text("namespace").map(|namespace| format!("--namespace={namespace}")));
     if let Some(flags) = all.get("flags").and_then(Value::as_object) {
         for (name, value) in flags.iter().take(64) {
@@ -94,22 +153,34 @@ pub(crate) fn operation(name: &str, arguments: &Value) -> Found {
         return found;
     };
     let kind = text(&["kind", "resourceType", "resource_type", "resource", "type"]).unwrap_or_default();
-    let kind = if kind.len() > 80 { String::new() } else { kind.split(['/', '.']).next().unwrap_or_default().to_ascii_lowercase() };
-    let target = text(&["name", "podname", "pod_name", "resource_name", "resourceName", "nodeName"]).unwrap_or_default();
+    let kind = if kind.len() > 80 {
+        String::new()
+    } else {
+        kind.split(['/', '.']).next().unwrap_or_default().to_ascii_lowercase()
+    };
+    let target =
+        text(&["name", "podname", "pod_name", "resource_name", "resourceName", "nodeName"]).unwrap_or_default();
     let line = visible(&format!("{} {kind} {target}", said.unwrap_or(name)), 100);
-    let dry = flag(&["dryRun", "dry_run", "dryrun"]) || text(&["dryRun", "dry_run"]).is_some_and(|dry| matches!(dry, "client" | "server" | "All"));
+    let dry = flag(&["dryRun", "dry_run", "dryrun"])
+        || text(&["dryRun", "dry_run"]).is_some_and(|dry| matches!(dry, "client" | "server" | "All"));
     let count = ["scale", "replicas"].iter().find_map(|key| arguments.get(*key)).filter(|count| !count.is_null());
     let effect = match verb {
         _ if dry => Effect::pure(Action::Read, line),
         Verb::Read => read(name, &kind, line),
         Verb::Scale => match count {
             None => Effect::pure(Action::Read, line),
-            Some(count) if count.as_f64() == Some(0.0) || count.as_str() == Some("0") => Effect::mutating(Action::Update, line).unbounded(),
+            Some(count) if count.as_f64() == Some(0.0) || count.as_str() == Some("0") => {
+                Effect::mutating(Action::Update, line).unbounded()
+            }
             Some(_) => Effect::mutating(Action::Update, line),
         },
         Verb::Delete => {
-            let listed = ["manifest", "filename", "yaml"].iter().any(|key| arguments.get(*key).is_some_and(Value::is_string));
-            let whole = (target.is_empty() && !listed) || target == "*" || WIDE.contains(&kind.as_str()) || flag(&["all", "force", "allNamespaces", "all_namespaces"]);
+            let listed =
+                ["manifest", "filename", "yaml"].iter().any(|key| arguments.get(*key).is_some_and(Value::is_string));
+            let whole = (target.is_empty() && !listed)
+                || target == "*"
+                || WIDE.contains(&kind.as_str())
+                || flag(&["all", "force", "allNamespaces", "all_namespaces"]);
             let effect = Effect::mutating(Action::Delete, line);
             if whole { effect.unbounded() } else { effect }
         }
@@ -119,9 +190,14 @@ pub(crate) fn operation(name: &str, arguments: &Value) -> Found {
         Verb::Update => Effect::mutating(Action::Update, line),
         Verb::Run => Effect::mutating(Action::Execute, line).with(Danger::Code),
     };
-    let effect = if RIGHTS.contains(&kind.as_str()) && !matches!(verb, Verb::Read) && !dry { effect.with(Danger::Privilege) } else { effect };
+    let effect = if RIGHTS.contains(&kind.as_str()) && !matches!(verb, Verb::Read) && !dry {
+        effect.with(Danger::Privilege)
+    } else {
+        effect
+    };
     let effect = if target.is_empty() { effect } else { effect.on([format!("{kind}/{target}")]) };
-    let manifest = ["manifest", "resource", "body", "yaml", "content", "spec"].iter().find_map(|key| arguments.get(*key));
+    let manifest =
+        ["manifest", "resource", "body", "yaml", "content", "spec"].iter().find_map(|key| arguments.get(*key));
     let effect = match manifest {
         Some(manifest) if !matches!(verb, Verb::Read | Verb::Delete) => with_manifest(effect, manifest, &mut found),
         _ => effect,
@@ -134,7 +210,10 @@ fn read(name: &str, kind: &str, line: String) -> Effect {
     let effect = Effect::pure(Action::Read, line);
     let name = name.to_ascii_lowercase();
     // A configuration of this kind holds the keys to the cluster.
-    let secret = matches!(kind, "secret" | "secrets") || (name.contains("config") && name.contains("view")) || name.contains("kubeconfig") || name.contains("secret");
+    let secret = matches!(kind, "secret" | "secrets")
+        || (name.contains("config") && name.contains("view"))
+        || name.contains("kubeconfig")
+        || name.contains("secret");
     if secret { effect.with(Danger::Secret) } else { effect }
 }
 
@@ -151,8 +230,21 @@ fn with_manifest(effect: Effect, manifest: &Value, found: &mut Found) -> Effect 
     };
     let plain: String = text.chars().filter(|c| !matches!(c, ' ' | '"' | '\'' | '\t')).collect();
     let has = |marks: &[&str]| marks.iter().any(|mark| plain.contains(mark));
-    let rights = RIGHTS.iter().any(|kind| plain.contains(&format!("kind:{kind}\n")) || plain.contains(&format!("kind:{kind},")) || plain.ends_with(&format!("kind:{kind}")));
-    let open = has(&["privileged:true", "hostpath:", "hostnetwork:true", "hostpid:true", "hostipc:true", "allowprivilegeescalation:true", "sys_admin", "docker.sock"]);
+    let rights = RIGHTS.iter().any(|kind| {
+        plain.contains(&format!("kind:{kind}\n"))
+            || plain.contains(&format!("kind:{kind},"))
+            || plain.ends_with(&format!("kind:{kind}"))
+    });
+    let open = has(&[
+        "privileged:true",
+        "hostpath:",
+        "hostnetwork:true",
+        "hostpid:true",
+        "hostipc:true",
+        "allowprivilegeescalation:true",
+        "sys_admin",
+        "docker.sock",
+    ]);
     if rights || open { effect.with(Danger::Privilege) } else { effect }
 }
 

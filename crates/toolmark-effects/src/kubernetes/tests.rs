@@ -28,7 +28,8 @@ fn the_corpus_is_read_as_it_says() {
         let mutates = effects.iter().any(|effect| effect.mutability == Mutability::Mutates);
         let bounded = effects.iter().all(|effect| effect.bounded);
         let acts = effects.iter().any(|effect| case["action"] == effect.action.as_str());
-        let mut dangers: Vec<&str> = effects.iter().flat_map(|effect| &effect.dangers).map(|danger| danger.as_str()).collect();
+        let mut dangers: Vec<&str> =
+            effects.iter().flat_map(|effect| &effect.dangers).map(|danger| danger.as_str()).collect();
         dangers.sort_unstable();
         dangers.dedup();
         let said: Vec<&str> = case["dangers"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

@@ -112,8 +112,23 @@ const EXTENSIONS: &[&str] =
 
 /// Parts of names that say a file holds no key after all.
 const PUBLIC: &[&str] = &[
-    "cert", "chain", "public", "pub.", "bundle", "ca.", "ca-", "cacert", "root", "slides", "keynote", "deck",
-    "presentation", "example", "sample", "template", "csr",
+    "cert",
+    "chain",
+    "public",
+    "pub.",
+    "bundle",
+    "ca.",
+    "ca-",
+    "cacert",
+    "root",
+    "slides",
+    "keynote",
+    "deck",
+    "presentation",
+    "example",
+    "sample",
+    "template",
+    "csr",
 ];
 
 /// Words that mark a file as an example.
@@ -166,8 +181,20 @@ fn is_process_memory(path: &str) -> bool {
 /// True when a pattern was made for a secret name: it matches one, and little else.
 fn may_match(directory: &str, name: &str) -> bool {
     const TARGETS: &[&str] = &[
-        ".env", "id_rsa", "id_ed25519", "id_ecdsa", "shadow", "gshadow", "sudoers", ".netrc", ".npmrc", ".pgpass",
-        ".git-credentials", ".bash_history", ".zsh_history", "credentials",
+        ".env",
+        "id_rsa",
+        "id_ed25519",
+        "id_ecdsa",
+        "shadow",
+        "gshadow",
+        "sudoers",
+        ".netrc",
+        ".npmrc",
+        ".pgpass",
+        ".git-credentials",
+        ".bash_history",
+        ".zsh_history",
+        "credentials",
     ];
     let secret_directory = || {
         let patterns = directory.split('/').filter(|part| part.contains(['*', '?', '[']));
@@ -231,6 +258,10 @@ fn simplified(pattern: &str) -> Vec<char> {
 /// True when a variable of this name usually holds a credential.
 pub(crate) fn is_secret_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let marks = ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"];
-    marks.iter().any(|mark| name.contains(mark)) || name.ends_with("_PASS") || name.ends_with("_PWD") || name == "PGPASS"
+    let marks =
+        ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"];
+    marks.iter().any(|mark| name.contains(mark))
+        || name.ends_with("_PASS")
+        || name.ends_with("_PWD")
+        || name == "PGPASS"
 }

@@ -20,7 +20,14 @@ pub(super) struct Call<'c> {
 
 /// Where the programs of a system stand. A program of a known name elsewhere is another program.
 const PLACES: &[&str] = &[
-    "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/usr/local/sbin/", "/opt/homebrew/bin/", "/snap/bin/",
+    "/bin/",
+    "/usr/bin/",
+    "/usr/local/bin/",
+    "/sbin/",
+    "/usr/sbin/",
+    "/usr/local/sbin/",
+    "/opt/homebrew/bin/",
+    "/snap/bin/",
 ];
 
 impl<'c> Call<'c> {

@@ -30,9 +30,7 @@ impl Walk<'_> {
             _ => Arg { floating: true, ..Arg::default() },
         };
         match redirect.kind {
-            RedirectKind::HereString => {
-                Some(if target.exact { Input::Text(target.text) } else { Input::Output })
-            }
+            RedirectKind::HereString => Some(if target.exact { Input::Text(target.text) } else { Input::Output }),
             RedirectKind::Read => {
                 self.reads(&target);
                 Some(Input::File(target.text))

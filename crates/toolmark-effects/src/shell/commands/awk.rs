@@ -21,9 +21,16 @@ struct Does {
 }
 
 pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let spec = Spec { short: "Fvfielo", long: &["field-separator", "assign", "file", "source", "include", "load"], stops: true };
+    let spec = Spec {
+        short: "Fvfielo",
+        long: &["field-separator", "assign", "file", "source", "include", "load"],
+        stops: true,
+    };
     let found = options(call.args, spec);
-    let other = found.flags.iter().any(|flag| !flag.is("Fv", "field-separator") && !flag.is("", "assign") && !flag.is("", "re-interval"));
+    let other = found
+        .flags
+        .iter()
+        .any(|flag| !flag.is("Fv", "field-separator") && !flag.is("", "assign") && !flag.is("", "re-interval"));
     let Some((program, files)) = found.operands.split_first().filter(|_| !other) else {
         walk.found.unclear("the program of `awk` stands in a file or behind an option that is not known");
         return Input::Output;
@@ -165,7 +172,9 @@ fn tokens(program: &str) -> Option<Vec<Token>> {
 fn after_operand(token: Option<&Token>) -> bool {
     match token {
         Some(Token::Number | Token::Text(_) | Token::Sign(')' | ']' | '$')) => true,
-        Some(Token::Word(word)) => !matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "getline" | "if"),
+        Some(Token::Word(word)) => {
+            !matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "getline" | "if")
+        }
         _ => false,
     }
 }

@@ -42,8 +42,13 @@ fn set(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     }
     // With aliases, patterns or variables of its own the rest of the program may mean something else.
     let plain = |text: &str| {
-        let letters = text.strip_prefix(['-', '+']).is_some_and(|letters| letters.chars().all(|c| "euxovnfhbmC".contains(c)));
-        letters || matches!(text, "errexit" | "nounset" | "pipefail" | "xtrace" | "noclobber" | "verbose" | "noexec" | "nullglob" | "-s")
+        let letters =
+            text.strip_prefix(['-', '+']).is_some_and(|letters| letters.chars().all(|c| "euxovnfhbmC".contains(c)));
+        letters
+            || matches!(
+                text,
+                "errexit" | "nounset" | "pipefail" | "xtrace" | "noclobber" | "verbose" | "noexec" | "nullglob" | "-s"
+            )
     };
     let own = call.args.iter().take_while(|arg| arg.text != "--");
     if own.clone().any(|arg| !arg.exact || !plain(&arg.text)) {

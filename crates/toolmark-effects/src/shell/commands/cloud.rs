@@ -4,6 +4,7 @@ use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 
 use super::Reader;
+use super::tables::cloud::{GH, TERRAFORM};
 use super::verbs::{self, DRY, Does, Verbs};
 use crate::shell::call::Call;
 use crate::shell::options::{Options, Spec, options};
@@ -12,7 +13,8 @@ use crate::shell::walk::{Input, Walk};
 pub(super) fn find(name: &str) -> Option<Reader> {
     Some(match name {
         "aws" => aws,
-        "gcloud" | "az" | "doctl" | "oci" | "ibmcloud" | "heroku" | "flyctl" | "fly" | "vercel" | "netlify" | "linode-cli" => by_word,
+        "gcloud" | "az" | "doctl" | "oci" | "ibmcloud" | "heroku" | "flyctl" | "fly" | "vercel" | "netlify"
+        | "linode-cli" => by_word,
         "gh" | "glab" => gh,
         "terraform" | "tofu" | "terragrunt" => terraform,
         "gsutil" => gsutil,
@@ -23,24 +25,41 @@ pub(super) fn find(name: &str) -> Option<Reader> {
 
 /// Parts of operations that hand out credentials.
 const REVEALING: &[&str] = &[
-    "secret-value", "session-token", "assume-role", "create-access-key", "login-password", "decrypt", "authorization-token",
-    "password-data", "print-access-token", "print-identity-token", "get-access-token", "get-credentials", "access", "presign",
-    "get-login", "federation-token", "generate-data-key", "export-credentials", "list-keys", "keys",
+    "secret-value",
+    "session-token",
+    "assume-role",
+    "create-access-key",
+    "login-password",
+    "decrypt",
+    "authorization-token",
+    "password-data",
+    "print-access-token",
+    "print-identity-token",
+    "get-access-token",
+    "get-credentials",
+    "access",
+    "presign",
+    "get-login",
+    "federation-token",
+    "generate-data-key",
+    "export-credentials",
+    "list-keys",
+    "keys",
 ];
 
 /// What the first word of an operation says.
 fn by_prefix(operation: &str) -> Option<Does> {
     let first = operation.split('-').next().unwrap_or_default();
     Some(match first {
-        "describe" | "list" | "get" | "head" | "lookup" | "ls" | "show" | "view" | "help" | "query" | "scan" | "wait" | "filter" | "preview"
-        | "estimate" | "presign" | "validate" | "check" | "info" | "status" | "version" | "logs" | "tail" | "read" => Does::Reads,
+        "describe" | "list" | "get" | "head" | "lookup" | "ls" | "show" | "view" | "help" | "query" | "scan"
+        | "wait" | "filter" | "preview" | "estimate" | "presign" | "validate" | "check" | "info" | "status"
+        | "version" | "logs" | "tail" | "read" => Does::Reads,
         "search" | "select" | "find" => Does::Searches,
         "create" | "run" | "allocate" | "copy" | "import" | "register" | "new" | "clone" | "add" => Does::Creates,
         "put" | "upload" | "sync" | "cp" | "replace" => Does::Overwrites,
-        "update" | "modify" | "set" | "start" | "stop" | "restart" | "reboot" | "enable" | "disable" | "tag" | "untag" | "associate" | "move"
-        | "disassociate" | "change" | "resize" | "scale" | "rename" | "edit" | "configure" | "activate" | "mv" | "apply" | "patch" | "use" => {
-            Does::Updates
-        }
+        "update" | "modify" | "set" | "start" | "stop" | "restart" | "reboot" | "enable" | "disable" | "tag"
+        | "untag" | "associate" | "move" | "disassociate" | "change" | "resize" | "scale" | "rename" | "edit"
+        | "configure" | "activate" | "mv" | "apply" | "patch" | "use" => Does::Updates,
         "attach" | "detach" | "grant" | "authorize" | "revoke" => Does::Grants,
         "delete" | "terminate" | "remove" | "deregister" | "release" | "cancel" | "rm" | "destroy" => Does::Deletes,
         "purge" | "rb" | "batch" => Does::Purges,
@@ -50,23 +69,24 @@ fn by_prefix(operation: &str) -> Option<Does> {
 }
 
 fn aws(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let spec = Spec { short: "", long: &["profile", "region", "output", "query", "endpoint-url", "ca-bundle"], stops: false };
+    let spec =
+        Spec { short: "", long: &["profile", "region", "output", "query", "endpoint-url", "ca-bundle"], stops: false };
     if verbs::hides_verb(call.args, spec) {
         walk.found.unclear("an option of `aws` may hide the operation");
     }
     let found = options(call.args, spec);
-    let word = |at: usize| found.operands.get(at).filter(|arg| arg.exact).map(|arg| arg.text.as_str()).unwrap_or_default();
+    let word =
+        |at: usize| found.operands.get(at).filter(|arg| arg.exact).map(|arg| arg.text.as_str()).unwrap_or_default();
     let (service, operation) = (word(0), word(1));
     let dry = found.flags.iter().any(|flag| flag.long && matches!(flag.name, "dry-run" | "dryrun"));
     let reveals = REVEALING.iter().any(|part| operation.contains(part) && *part != "access" && *part != "keys")
         || (operation.starts_with("get-parameter") && found.has("", "with-decryption"));
-    let runs = operation.starts_with("invoke") || operation.starts_with("send-command") || operation.starts_with("execute");
+    let runs =
+        operation.starts_with("invoke") || operation.starts_with("send-command") || operation.starts_with("execute");
     let writes_file = service == "s3api" && operation == "get-object";
     let effect = if runs {
         Some(call.runs())
-    } else if dry {
-        Some(call.pure(Action::Read))
-    } else if operation.starts_with("batch-get") {
+    } else if dry || operation.starts_with("batch-get") {
         Some(call.pure(Action::Read))
     } else if writes_file {
         Some(call.mutating(Action::Overwrite))
@@ -74,11 +94,19 @@ fn aws(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         Some(call.mutating(Action::Delete).unbounded())
     } else if service == "s3" && matches!(operation, "cp" | "sync" | "mv") {
         let target = found.operands.get(3).map(|arg| arg.text.as_str()).unwrap_or_default();
-        let effect = if target.starts_with("s3://") { call.mutating(Action::Send).with(Danger::Outward) } else { call.mutating(Action::Overwrite) };
+        let effect = if target.starts_with("s3://") {
+            call.mutating(Action::Send).with(Danger::Outward)
+        } else {
+            call.mutating(Action::Overwrite)
+        };
         let effect = if found.has("", "delete") { call.mutating(Action::Delete).unbounded() } else { effect };
         Some(call.reading(effect, found.operands.get(2).copied()))
     } else if service == "configure" {
-        Some(if matches!(operation, "list" | "list-profiles") { call.pure(Action::Read) } else { call.mutating(Action::Update).with(Danger::Secret) })
+        Some(if matches!(operation, "list" | "list-profiles") {
+            call.pure(Action::Read)
+        } else {
+            call.mutating(Action::Update).with(Danger::Secret)
+        })
     } else {
         by_prefix(operation).filter(|_| !found.uncertain).and_then(|does| verbs::effect(call, does))
     };
@@ -103,25 +131,55 @@ fn finish(call: &Call<'_>, walk: &mut Walk<'_>, effect: Option<Effect>, reveals:
 
 /// Clients whose verb stands somewhere among the first words.
 fn by_word(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let spec = Spec { short: "gon", long: &["account", "configuration", "project", "zone", "region", "format", "filter", "resource-group", "name", "output", "query", "subscription"], stops: false };
+    let spec = Spec {
+        short: "gon",
+        long: &[
+            "account",
+            "configuration",
+            "project",
+            "zone",
+            "region",
+            "format",
+            "filter",
+            "resource-group",
+            "name",
+            "output",
+            "query",
+            "subscription",
+        ],
+        stops: false,
+    };
     let found = options(call.args, spec);
     let words: Vec<&str> = found.operands.iter().map(|arg| arg.text.as_str()).collect();
-    let reveals = words.iter().any(|word| REVEALING.contains(word) || REVEALING.iter().any(|part| part.len() > 8 && word.contains(part)))
+    let reveals = words
+        .iter()
+        .any(|word| REVEALING.contains(word) || REVEALING.iter().any(|part| part.len() > 8 && word.contains(part)))
         || (words.contains(&"secret") && words.contains(&"show"));
-    let runs = words.iter().any(|word| matches!(*word, "ssh" | "scp" | "exec" | "deploy" | "up" | "console" | "run-command" | "rest" | "interactive"));
+    let runs = words.iter().any(|word| {
+        matches!(*word, "ssh" | "scp" | "exec" | "deploy" | "up" | "console" | "run-command" | "rest" | "interactive")
+    });
     let rights = words.iter().any(|word| word.contains("iam") || matches!(*word, "role" | "ad" | "auth"));
     let runs = runs || (words.contains(&"run") && call.name != "gcloud");
     // Invariant: no word that only looks outweighs one that changes; an option may hide which of them is the verb.
     let service = |at: usize| at == 0 && call.name == "gcloud";
-    let all: Vec<Does> = words.iter().enumerate().filter(|(at, _)| !service(*at)).filter_map(|(_, word)| by_prefix(word)).collect();
+    let all: Vec<Does> =
+        words.iter().enumerate().filter(|(at, _)| !service(*at)).filter_map(|(_, word)| by_prefix(word)).collect();
     let does = all.iter().find(|does| !matches!(does, Does::Reads | Does::Searches)).or_else(|| all.first()).copied();
-    let effect = if runs { Some(call.runs()) } else { does.filter(|_| !found.uncertain).and_then(|does| verbs::effect(call, does)) };
+    let effect = if runs {
+        Some(call.runs())
+    } else {
+        does.filter(|_| !found.uncertain).and_then(|does| verbs::effect(call, does))
+    };
     finish(call, walk, effect, reveals, rights);
     Input::Output
 }
 
 fn gh(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let spec = Spec { short: "RXfFHqtb", long: &["repo", "method", "field", "raw-field", "header", "input", "jq", "json", "template", "title", "body"], stops: false };
+    let spec = Spec {
+        short: "RXfFHqtb",
+        long: &["repo", "method", "field", "raw-field", "header", "input", "jq", "json", "template", "title", "body"],
+        stops: false,
+    };
     let found = options(call.args, spec);
     if found.operands.first().is_some_and(|arg| arg.text == "api") {
         return api(call, walk, &found);
@@ -159,7 +217,9 @@ fn terraform(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         walk.found.effect(call.pure(Action::Read));
         return Input::Output;
     }
-    if call.first() == Some("output") && call.args.iter().any(|arg| matches!(arg.text.trim_start_matches('-'), "json" | "raw")) {
+    if call.first() == Some("output")
+        && call.args.iter().any(|arg| matches!(arg.text.trim_start_matches('-'), "json" | "raw"))
+    {
         walk.found.effect(call.pure(Action::Read).with(Danger::Secret));
     }
     if call.args.iter().any(|arg| arg.text.starts_with("-out") || arg.text.starts_with("--out")) {
@@ -170,9 +230,21 @@ fn terraform(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 fn gsutil(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     const ROWS: &[(&str, Does)] = &[
-        ("ls", Does::Reads), ("cat", Does::Reads), ("stat", Does::Reads), ("du", Does::Reads), ("version", Does::Reads), ("hash", Does::Reads),
-        ("cp", Does::Sends), ("rsync", Does::Sends), ("mv", Does::Updates), ("rm", Does::Purges), ("mb", Does::Creates), ("rb", Does::Purges),
-        ("acl", Does::Grants), ("iam", Does::Grants), ("signurl", Does::Reveals),
+        ("ls", Does::Reads),
+        ("cat", Does::Reads),
+        ("stat", Does::Reads),
+        ("du", Does::Reads),
+        ("version", Does::Reads),
+        ("hash", Does::Reads),
+        ("cp", Does::Sends),
+        ("rsync", Does::Sends),
+        ("mv", Does::Updates),
+        ("rm", Does::Purges),
+        ("mb", Does::Creates),
+        ("rb", Does::Purges),
+        ("acl", Does::Grants),
+        ("iam", Does::Grants),
+        ("signurl", Does::Reveals),
     ];
     verbs::read(call, walk, &Verbs { spec: Spec { short: "o", long: &[], stops: false }, rows: ROWS, dry: &[] })
 }
@@ -180,8 +252,13 @@ fn gsutil(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 fn secrets(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let first = call.first().unwrap_or_default();
     let looks = matches!(first, "status" | "version" | "--version" | "list-keychains") && call.args.len() == 1;
-    let changes = matches!(first, "write" | "put" | "delete" | "rm" | "insert" | "edit" | "generate" | "create" | "store" | "lock" | "unlock")
-        || call.args.get(1).is_some_and(|arg| matches!(arg.text.as_str(), "put" | "delete" | "write" | "destroy" | "enable" | "disable"));
+    let changes = matches!(
+        first,
+        "write" | "put" | "delete" | "rm" | "insert" | "edit" | "generate" | "create" | "store" | "lock" | "unlock"
+    ) || call
+        .args
+        .get(1)
+        .is_some_and(|arg| matches!(arg.text.as_str(), "put" | "delete" | "write" | "destroy" | "enable" | "disable"));
     let effect = if looks {
         call.pure(Action::Read)
     } else if changes {
@@ -195,37 +272,3 @@ fn secrets(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     walk.found.effect(effect);
     Input::Output
 }
-
-use Does::{Creates, Deletes, Grants, Installs, Merges, Overwrites, Purges, Reads, Reveals, Runs, Searches, Sends, Updates};
-
-const GH: &[(&str, Does)] = &[
-    ("pr list", Reads), ("pr view", Reads), ("pr status", Reads), ("pr diff", Reads), ("pr checks", Reads), ("pr create", Creates),
-    ("pr comment", Creates), ("pr review", Creates), ("pr edit", Updates), ("pr close", Updates), ("pr reopen", Updates), ("pr ready", Updates),
-    ("pr merge", Merges), ("pr checkout", Updates), ("pr lock", Updates), ("mr list", Reads), ("mr view", Reads), ("mr diff", Reads),
-    ("mr create", Creates), ("mr merge", Merges), ("issue list", Reads), ("issue view", Reads), ("issue status", Reads),
-    ("issue create", Creates), ("issue comment", Creates), ("issue edit", Updates), ("issue close", Updates), ("issue reopen", Updates),
-    ("issue delete", Deletes), ("issue transfer", Updates), ("issue pin", Updates), ("repo list", Reads), ("repo view", Reads),
-    ("repo create", Creates), ("repo clone", Creates), ("repo fork", Creates), ("repo delete", Purges), ("repo edit", Updates),
-    ("repo archive", Updates), ("repo rename", Updates), ("repo sync", Updates), ("release list", Reads), ("release view", Reads),
-    ("release create", Sends), ("release upload", Sends), ("release delete", Deletes), ("release download", Creates), ("release edit", Updates),
-    ("run list", Reads), ("run view", Reads), ("run watch", Reads), ("run download", Creates), ("run cancel", Updates), ("run rerun", Runs),
-    ("run delete", Deletes), ("workflow list", Reads), ("workflow view", Reads), ("workflow run", Runs), ("workflow enable", Updates),
-    ("workflow disable", Updates), ("gist list", Reads), ("gist view", Reads), ("gist create", Sends), ("gist edit", Updates),
-    ("gist delete", Deletes), ("search", Searches), ("status", Reads), ("browse", Reads), ("label list", Reads), ("label create", Creates),
-    ("label edit", Updates), ("label delete", Deletes), ("auth status", Reads), ("auth token", Reveals), ("auth login", Updates),
-    ("auth logout", Updates), ("auth", Grants), ("secret list", Reads), ("secret set", Overwrites), ("secret delete", Deletes),
-    ("variable list", Reads), ("variable get", Reads), ("variable set", Updates), ("cache list", Reads), ("cache delete", Deletes),
-    ("project list", Reads), ("project view", Reads), ("project item-list", Reads), ("org list", Reads), ("ruleset list", Reads),
-    ("ruleset view", Reads), ("help", Reads), ("version", Reads), ("config get", Reads), ("config list", Reads), ("config set", Updates),
-    ("alias", Runs), ("extension list", Reads), ("extension", Installs), ("ssh-key list", Reads), ("ssh-key add", Grants),
-    ("codespace list", Reads), ("codespace", Runs), ("ci view", Reads), ("ci list", Reads),
-];
-
-const TERRAFORM: &[(&str, Does)] = &[
-    ("version", Reads), ("validate", Reads), ("plan", Reads), ("show", Reads), ("output", Reads), ("state list", Reads), ("state show", Reads),
-    ("state pull", Reveals), ("state rm", Deletes), ("state mv", Updates), ("state push", Overwrites), ("providers", Reads), ("graph", Reads),
-    ("workspace list", Reads), ("workspace show", Reads), ("workspace select", Updates), ("workspace new", Creates),
-    ("workspace delete", Deletes), ("fmt", Updates), ("init", Installs), ("get", Installs), ("apply", Overwrites), ("destroy", Purges),
-    ("import", Updates), ("taint", Updates), ("untaint", Updates), ("refresh", Updates), ("force-unlock", Updates), ("console", Runs),
-    ("test", Runs), ("login", Updates),
-];

@@ -3,7 +3,8 @@
 use toolmark_core::behavior::Action;
 use toolmark_core::facts::Danger;
 
-use super::verbs::{self, Does, Verbs, behind};
+use super::tables::containers::{COMPOSE, DOCKER, HELM};
+use super::verbs::{self, Verbs, behind};
 use super::{Reader, kubectl};
 use crate::shell::call::Call;
 use crate::shell::options::{Spec, options};
@@ -22,7 +23,8 @@ pub(super) fn find(name: &str) -> Option<Reader> {
 /// Options in front of the verb.
 const GLOBAL: Spec = Spec { short: "Hcl", long: &["host", "context", "config", "log-level"], stops: true };
 /// Options of `exec`.
-const EXEC: Spec = Spec { short: "euwl", long: &["env", "user", "workdir", "env-file", "detach-keys", "index"], stops: true };
+const EXEC: Spec =
+    Spec { short: "euwl", long: &["env", "user", "workdir", "env-file", "detach-keys", "index"], stops: true };
 
 fn docker(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let global = options(call.args, GLOBAL);
@@ -37,9 +39,17 @@ fn docker(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         ("run" | "create", _) | ("container", "run" | "create") => {
             let effect = call.mutating(Action::Execute).with(Danger::Code);
             let opens = |text: &str| {
-                text == "--privileged" || text.contains("docker.sock") || text.starts_with("/:") || text.contains("--pid=host")
-                    || text.contains("=/:") || text.contains("SYS_ADMIN") || text == "host" || text.ends_with("=host") || text.starts_with("/etc")
-                    || text.starts_with("/root") || text.contains("--cap-add")
+                text == "--privileged"
+                    || text.contains("docker.sock")
+                    || text.starts_with("/:")
+                    || text.contains("--pid=host")
+                    || text.contains("=/:")
+                    || text.contains("SYS_ADMIN")
+                    || text == "host"
+                    || text.ends_with("=host")
+                    || text.starts_with("/etc")
+                    || text.starts_with("/root")
+                    || text.contains("--cap-add")
             };
             let opened = call.args.iter().any(|arg| opens(&arg.text));
             walk.found.effect(if opened { effect.with(Danger::Privilege) } else { effect });
@@ -71,7 +81,8 @@ fn exec(call: &Call<'_>, walk: &mut Walk<'_>, verb: usize) -> Input {
 }
 
 fn compose(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let spec = Spec { short: "fp", long: &["file", "project-name", "profile", "env-file", "project-directory"], stops: true };
+    let spec =
+        Spec { short: "fp", long: &["file", "project-name", "profile", "env-file", "project-directory"], stops: true };
     let found = options(call.args, spec);
     match found.operands.first().map(|arg| arg.text.as_str()) {
         Some("exec") => {
@@ -94,7 +105,19 @@ fn compose(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 fn helm(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let spec = Spec {
         short: "nfo",
-        long: &["namespace", "kube-context", "kubeconfig", "values", "set", "version", "repo", "set-string", "output", "timeout", "set-file"],
+        long: &[
+            "namespace",
+            "kube-context",
+            "kubeconfig",
+            "values",
+            "set",
+            "version",
+            "repo",
+            "set-string",
+            "output",
+            "timeout",
+            "set-file",
+        ],
         stops: false,
     };
     if call.args.iter().any(|arg| arg.text.starts_with("--post-renderer")) {
@@ -102,47 +125,3 @@ fn helm(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     }
     verbs::read(call, walk, &Verbs { spec, rows: HELM, dry: verbs::DRY })
 }
-
-use Does::{Creates, Deletes, Installs, Overwrites, Purges, Reads, Reveals, Runs, Searches, Sends, Updates};
-
-const DOCKER: &[(&str, Does)] = &[
-    ("ps", Reads), ("images", Reads), ("logs", Reads), ("inspect", Reads), ("version", Reads), ("info", Reads), ("stats", Reads),
-    ("top", Reads), ("port", Reads), ("diff", Reads), ("history", Reads), ("search", Searches), ("events", Reads), ("help", Reads),
-    ("image ls", Reads), ("image list", Reads), ("image inspect", Reads), ("image history", Reads), ("container ls", Reads),
-    ("container list", Reads), ("container ps", Reads), ("container inspect", Reads), ("container logs", Reads), ("container top", Reads),
-    ("container stats", Reads), ("container diff", Reads), ("container port", Reads), ("volume ls", Reads), ("volume list", Reads),
-    ("volume inspect", Reads), ("network ls", Reads), ("network list", Reads), ("network inspect", Reads), ("system df", Reads),
-    ("system info", Reads), ("system events", Reads), ("context ls", Reads), ("context show", Reads), ("context inspect", Reads),
-    ("manifest inspect", Reads), ("node ls", Reads), ("node inspect", Reads), ("service ls", Reads), ("service ps", Reads),
-    ("service logs", Reads), ("service inspect", Reads), ("stack ls", Reads), ("stack ps", Reads), ("stack services", Reads),
-    ("secret ls", Reads), ("config ls", Reads), ("config inspect", Reveals), ("buildx ls", Reads), ("buildx inspect", Reads),
-    ("plugin ls", Reads), ("scout", Reads), ("wait", Reads), ("attach", Runs), ("build", Installs), ("buildx build", Installs),
-    ("image build", Installs), ("builder prune", Purges), ("pull", Creates), ("image pull", Creates), ("push", Sends), ("image push", Sends),
-    ("tag", Updates), ("image tag", Updates), ("commit", Creates), ("cp", Overwrites), ("container cp", Overwrites), ("save", Overwrites),
-    ("export", Overwrites), ("load", Creates), ("import", Creates), ("start", Updates), ("stop", Updates), ("restart", Updates),
-    ("pause", Updates), ("unpause", Updates), ("rename", Updates), ("update", Updates), ("kill", Deletes), ("rm", Deletes), ("rmi", Deletes),
-    ("container start", Updates), ("container stop", Updates), ("container restart", Updates), ("container rm", Deletes),
-    ("container kill", Deletes), ("container prune", Purges), ("image rm", Deletes), ("image prune", Purges), ("volume rm", Deletes),
-    ("volume prune", Purges), ("volume create", Creates), ("network rm", Deletes), ("network prune", Purges), ("network create", Creates),
-    ("network connect", Updates), ("network disconnect", Updates), ("system prune", Purges), ("login", Updates), ("logout", Updates),
-    ("context use", Updates), ("context create", Creates), ("context rm", Deletes), ("swarm init", Updates), ("swarm join", Updates),
-    ("swarm leave", Purges), ("service create", Creates), ("service update", Updates), ("service scale", Updates), ("service rm", Deletes),
-    ("stack deploy", Updates), ("stack rm", Deletes), ("secret create", Creates), ("secret rm", Deletes), ("machine", Updates),
-];
-
-const COMPOSE: &[(&str, Does)] = &[
-    ("ps", Reads), ("logs", Reads), ("config", Reads), ("images", Reads), ("ls", Reads), ("top", Reads), ("version", Reads), ("port", Reads),
-    ("events", Reads), ("stats", Reads), ("convert", Reads), ("up", Installs), ("build", Installs), ("run", Runs), ("create", Creates),
-    ("pull", Creates), ("push", Sends), ("start", Updates), ("stop", Updates), ("restart", Updates), ("pause", Updates), ("unpause", Updates),
-    ("scale", Updates), ("down", Deletes), ("rm", Deletes), ("kill", Deletes), ("cp", Overwrites), ("watch", Runs), ("attach", Runs),
-];
-
-const HELM: &[(&str, Does)] = &[
-    ("list", Reads), ("ls", Reads), ("status", Reads), ("history", Reads), ("get values", Reveals), ("get all", Reveals), ("get", Reads),
-    ("show", Reads), ("inspect", Reads), ("search", Searches), ("template", Reads), ("lint", Reads), ("version", Reads), ("env", Reads),
-    ("verify", Reads), ("help", Reads), ("repo list", Reads), ("repo ls", Reads), ("repo add", Creates), ("repo update", Updates),
-    ("repo remove", Deletes), ("dependency list", Reads), ("dependency update", Installs), ("dependency build", Installs),
-    ("install", Installs), ("upgrade", Installs), ("rollback", Updates), ("uninstall", Deletes), ("delete", Deletes), ("test", Runs),
-    ("create", Creates), ("package", Creates), ("pull", Creates), ("fetch", Creates), ("push", Sends), ("plugin list", Reads),
-    ("plugin", Runs), ("registry", Updates),
-];

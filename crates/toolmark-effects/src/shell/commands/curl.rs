@@ -13,32 +13,110 @@ use crate::shell::walk::{Input, Walk};
 const SPEC: Spec = Spec {
     short: "AbcCdDeEFHKmoPQrtTuUwxXyYz",
     long: &[
-        "user-agent", "cookie", "cookie-jar", "continue-at", "data", "data-raw", "data-binary", "data-urlencode", "data-ascii",
-        "json", "dump-header", "referer", "cert", "key", "form", "form-string", "header", "config", "max-time", "output",
-        "output-dir", "ftp-port", "quote", "range", "upload-file", "user", "proxy-user", "write-out", "proxy", "request",
-        "speed-limit", "speed-time", "time-cond", "url", "url-query", "connect-timeout", "retry", "retry-delay", "retry-max-time",
-        "resolve", "interface", "cacert", "capath", "ciphers", "connect-to", "limit-rate", "max-filesize", "max-redirs",
-        "netrc-file", "noproxy", "oauth2-bearer", "stderr", "trace", "trace-ascii", "unix-socket", "libcurl", "etag-save",
-        "etag-compare", "hsts", "alt-svc", "variable", "aws-sigv4", "dns-servers", "doh-url", "proto", "local-port", "rate",
+        "user-agent",
+        "cookie",
+        "cookie-jar",
+        "continue-at",
+        "data",
+        "data-raw",
+        "data-binary",
+        "data-urlencode",
+        "data-ascii",
+        "json",
+        "dump-header",
+        "referer",
+        "cert",
+        "key",
+        "form",
+        "form-string",
+        "header",
+        "config",
+        "max-time",
+        "output",
+        "output-dir",
+        "ftp-port",
+        "quote",
+        "range",
+        "upload-file",
+        "user",
+        "proxy-user",
+        "write-out",
+        "proxy",
+        "request",
+        "speed-limit",
+        "speed-time",
+        "time-cond",
+        "url",
+        "url-query",
+        "connect-timeout",
+        "retry",
+        "retry-delay",
+        "retry-max-time",
+        "resolve",
+        "interface",
+        "cacert",
+        "capath",
+        "ciphers",
+        "connect-to",
+        "limit-rate",
+        "max-filesize",
+        "max-redirs",
+        "netrc-file",
+        "noproxy",
+        "oauth2-bearer",
+        "stderr",
+        "trace",
+        "trace-ascii",
+        "unix-socket",
+        "libcurl",
+        "etag-save",
+        "etag-compare",
+        "hsts",
+        "alt-svc",
+        "variable",
+        "aws-sigv4",
+        "dns-servers",
+        "doh-url",
+        "proto",
+        "local-port",
+        "rate",
     ],
     stops: false,
 };
 
 /// Options that carry data, by letter and by name.
 const DATA: &[(&str, &str)] = &[
-    ("d", "data"), ("", "data-raw"), ("", "data-binary"), ("", "data-urlencode"), ("", "data-ascii"), ("", "json"), ("F", "form"),
-    ("", "form-string"), ("T", "upload-file"),
+    ("d", "data"),
+    ("", "data-raw"),
+    ("", "data-binary"),
+    ("", "data-urlencode"),
+    ("", "data-ascii"),
+    ("", "json"),
+    ("F", "form"),
+    ("", "form-string"),
+    ("T", "upload-file"),
 ];
 
 /// Options that write a file.
 const WRITES: &[(&str, &str)] = &[
-    ("o", "output"), ("D", "dump-header"), ("c", "cookie-jar"), ("", "trace"), ("", "trace-ascii"), ("", "stderr"),
-    ("", "libcurl"), ("", "etag-save"), ("", "hsts"), ("", "alt-svc"),
+    ("o", "output"),
+    ("D", "dump-header"),
+    ("c", "cookie-jar"),
+    ("", "trace"),
+    ("", "trace-ascii"),
+    ("", "stderr"),
+    ("", "libcurl"),
+    ("", "etag-save"),
+    ("", "hsts"),
+    ("", "alt-svc"),
 ];
 
 pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = options(call.args, SPEC);
-    if found.has("K", "config") || found.has_any(&["variable"]) || found.flags.iter().any(|flag| flag.name.starts_with("expand-")) {
+    if found.has("K", "config")
+        || found.has_any(&["variable"])
+        || found.flags.iter().any(|flag| flag.name.starts_with("expand-"))
+    {
         walk.found.unclear("`curl` takes its options from a file");
     }
     for flag in &found.flags {
@@ -62,7 +140,9 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     for url in urls(&found) {
         effect = http::with_dangers(effect, url);
     }
-    if found.operands.iter().any(|arg| arg.computed || arg.secret) || call.args.iter().any(|arg| arg.computed && carries(&arg.text)) {
+    if found.operands.iter().any(|arg| arg.computed || arg.secret)
+        || call.args.iter().any(|arg| arg.computed && carries(&arg.text))
+    {
         // What a command printed leaves with the address.
         effect.mutability = Mutability::Mutates;
         effect.action = Action::Send;
@@ -83,7 +163,11 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn is(flag: &Flag<'_>, short: &str, long: &str) -> bool {
-    if flag.long { flag.name == long || (flag.name.len() > 3 && long.starts_with(flag.name)) } else { !short.is_empty() && flag.name == short }
+    if flag.long {
+        flag.name == long || (flag.name.len() > 3 && long.starts_with(flag.name))
+    } else {
+        !short.is_empty() && flag.name == short
+    }
 }
 
 /// Headers and addresses in which a substitution carries something out.
@@ -92,7 +176,8 @@ fn carries(text: &str) -> bool {
 }
 
 fn urls<'a>(found: &'a Options<'a>) -> impl Iterator<Item = &'a str> {
-    let named = found.flags.iter().filter(|flag| is(flag, "", "url") || is(flag, "x", "proxy")).filter_map(|flag| flag.value);
+    let named =
+        found.flags.iter().filter(|flag| is(flag, "", "url") || is(flag, "x", "proxy")).filter_map(|flag| flag.value);
     found.operands.iter().map(|arg| arg.text.as_str()).chain(named)
 }
 
@@ -120,7 +205,8 @@ fn uploaded<'a>(flag: &Flag<'a>) -> Option<&'a str> {
     if is(flag, "T", "upload-file") {
         return Some(value);
     }
-    let sends = DATA.iter().any(|(short, long)| is(flag, short, long)) && !matches!(flag.name, "data-raw" | "form-string");
+    let sends =
+        DATA.iter().any(|(short, long)| is(flag, short, long)) && !matches!(flag.name, "data-raw" | "form-string");
     let (before, file) = value.split_once('@').or_else(|| value.split_once("=<"))?;
     let named = before.is_empty() || before.ends_with('=') || (flag.name == "data-urlencode" && !before.contains('='));
     (sends && named).then(|| file.split(';').next().unwrap_or(file))

@@ -11,11 +11,13 @@ use crate::shell::walk::{Input, Walk};
 
 pub(super) fn find(name: &str) -> Option<Reader> {
     Some(match name {
-        "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "duckdb" | "clickhouse-client" | "clickhouse" | "cockroach" | "sqlcmd" | "bq" => sql,
+        "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "duckdb" | "clickhouse-client" | "clickhouse"
+        | "cockroach" | "sqlcmd" | "bq" => sql,
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis,
         "cypher-shell" => cypher,
         "pg_dump" | "pg_dumpall" | "mysqldump" | "mongodump" | "mongoexport" => dump,
-        "pg_restore" | "mongorestore" | "mongoimport" | "mysqlimport" | "dropdb" | "createdb" | "createuser" | "dropuser" | "mysqladmin" => change,
+        "pg_restore" | "mongorestore" | "mongoimport" | "mysqlimport" | "dropdb" | "createdb" | "createuser"
+        | "dropuser" | "mysqladmin" => change,
         "mongosh" | "mongo" => script,
         _ => return None,
     })
@@ -24,13 +26,46 @@ pub(super) fn find(name: &str) -> Option<Reader> {
 /// How a client is called: options with values, the option with the statement, and how many operands stand before one.
 fn shape(name: &str) -> (Spec, &'static str, &'static str, usize) {
     match name {
-        "psql" => (Spec { short: "chpUdfvoPFRLT", long: &["command", "host", "port", "username", "dbname", "file", "set", "output", "variable"], stops: false }, "c", "command", usize::MAX),
-        "mysql" | "mariadb" => (Spec { short: "ehuPDS", long: &["execute", "host", "user", "port", "database", "socket"], stops: false }, "e", "execute", usize::MAX),
-        "clickhouse-client" | "clickhouse" => (Spec { short: "qhudm", long: &["query", "host", "user", "database", "port", "password", "format"], stops: false }, "q", "query", usize::MAX),
-        "cockroach" => (Spec { short: "e", long: &["execute", "host", "url", "database"], stops: false }, "e", "execute", usize::MAX),
+        "psql" => (
+            Spec {
+                short: "chpUdfvoPFRLT",
+                long: &["command", "host", "port", "username", "dbname", "file", "set", "output", "variable"],
+                stops: false,
+            },
+            "c",
+            "command",
+            usize::MAX,
+        ),
+        "mysql" | "mariadb" => (
+            Spec { short: "ehuPDS", long: &["execute", "host", "user", "port", "database", "socket"], stops: false },
+            "e",
+            "execute",
+            usize::MAX,
+        ),
+        "clickhouse-client" | "clickhouse" => (
+            Spec {
+                short: "qhudm",
+                long: &["query", "host", "user", "database", "port", "password", "format"],
+                stops: false,
+            },
+            "q",
+            "query",
+            usize::MAX,
+        ),
+        "cockroach" => (
+            Spec { short: "e", long: &["execute", "host", "url", "database"], stops: false },
+            "e",
+            "execute",
+            usize::MAX,
+        ),
         "sqlcmd" => (Spec { short: "SUPdQqio", long: &[], stops: false }, "Qq", "query", usize::MAX),
         "duckdb" => (Spec { short: "c", long: &["cmd", "init"], stops: false }, "c", "cmd", 1),
-        _ => (Spec { short: "", long: &["separator", "newline", "nullvalue", "cmd", "init"], stops: false }, "", "cmd", 1),
+        _ => (
+            Spec { short: "", long: &["separator", "newline", "nullvalue", "cmd", "init"], stops: false },
+            "",
+            "cmd",
+            1,
+        ),
     }
 }
 
@@ -47,32 +82,67 @@ fn dialect(name: &str) -> Dialect {
 
 /// Commands of the clients that only look.
 const LOOKS: &[&str] = &[
-    ".tables", ".schema", ".databases", ".indexes", ".indices", ".headers", ".mode", ".dbinfo", ".show", ".fullschema", "\\d", "\\dt", "\\l",
-    "\\dn", "\\du", "\\di", "\\dv", "\\df", "\\x", "\\conninfo", "\\d+", "\\dt+", "\\l+", "\\timing",
+    ".tables",
+    ".schema",
+    ".databases",
+    ".indexes",
+    ".indices",
+    ".headers",
+    ".mode",
+    ".dbinfo",
+    ".show",
+    ".fullschema",
+    "\\d",
+    "\\dt",
+    "\\l",
+    "\\dn",
+    "\\du",
+    "\\di",
+    "\\dv",
+    "\\df",
+    "\\x",
+    "\\conninfo",
+    "\\d+",
+    "\\dt+",
+    "\\l+",
+    "\\timing",
 ];
 
 fn sql(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let (spec, short, long, before) = shape(call.name);
-    let args = if call.name == "sqlite3" || call.name == "sqlite" { single_dashes(call.args) } else { call.args.to_vec() };
+    let args =
+        if call.name == "sqlite3" || call.name == "sqlite" { single_dashes(call.args) } else { call.args.to_vec() };
     let found = options(&args, spec);
-    let from_file = found.has("f", "file") && call.name == "psql" || found.has_any(&["init", "queries-file"]) || found.has("i", "") && call.name == "sqlcmd";
+    let from_file = found.has("f", "file") && call.name == "psql"
+        || found.has_any(&["init", "queries-file"])
+        || found.has("i", "") && call.name == "sqlcmd";
     if from_file || found.uncertain {
         walk.found.unclear(format!("`{}` runs a file or a text that is computed", call.name));
     }
-    if matches!(call.name, "cockroach" | "bq") && !found.operands.first().is_some_and(|arg| matches!(arg.text.as_str(), "sql" | "query")) {
+    if matches!(call.name, "cockroach" | "bq")
+        && !found.operands.first().is_some_and(|arg| matches!(arg.text.as_str(), "sql" | "query"))
+    {
         walk.found.unclear(format!("`{}` is called in a way that is not known", call.name));
         return Input::Output;
     }
     if found.has("oL", "output") && call.name == "psql" {
         walk.found.effect(call.mutating(Action::Overwrite));
     }
-    let runs = found.has_any(&["pager", "tee", "init-command", "defaults-file", "defaults-extra-file", "plugin-dir", "histfile"])
-        || found.value("o", "output").is_some_and(|target| target.starts_with('|'));
+    let runs = found.has_any(&[
+        "pager",
+        "tee",
+        "init-command",
+        "defaults-file",
+        "defaults-extra-file",
+        "plugin-dir",
+        "histfile",
+    ]) || found.value("o", "output").is_some_and(|target| target.starts_with('|'));
     if runs {
         walk.found.unclear(format!("`{}` runs or writes something of its own", call.name));
     }
     let statement = |flag: &&Flag<'_>| flag.is(short, long);
-    let mut texts: Vec<String> = found.flags.iter().filter(statement).filter_map(|flag| flag.value.map(str::to_owned)).collect();
+    let mut texts: Vec<String> =
+        found.flags.iter().filter(statement).filter_map(|flag| flag.value.map(str::to_owned)).collect();
     texts.extend(found.operands.iter().skip(before).map(|arg| arg.text.clone()));
     if call.name == "bq" {
         texts.extend(found.operands.get(1).map(|arg| arg.text.clone()));
@@ -104,7 +174,10 @@ fn sql(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
             } else {
                 walk.found.unclear(format!("`{first}` is a command of `{}` that is not known", call.name));
             }
-        } else if (trimmed.contains('\\') && !call.name.starts_with("sqlite")) || trimmed.contains("\n.") || has_client_command(call.name, trimmed) {
+        } else if (trimmed.contains('\\') && !call.name.starts_with("sqlite"))
+            || trimmed.contains("\n.")
+            || has_client_command(call.name, trimmed)
+        {
             walk.found.unclear(format!("a command of `{}` stands among statements", call.name));
         } else {
             walk.found.embedded(Language::Sql(dialect(call.name)), text);
@@ -118,7 +191,9 @@ fn has_client_command(client: &str, text: &str) -> bool {
     let words = ["system", "source", "tee", "pager", "edit", "delimiter", "connect", "nopager", "notee"];
     let mut statements = text.split([';', '\n']);
     matches!(client, "mysql" | "mariadb")
-        && statements.any(|statement| statement.split_whitespace().next().is_some_and(|word| words.contains(&word.to_ascii_lowercase().as_str())))
+        && statements.any(|statement| {
+            statement.split_whitespace().next().is_some_and(|word| words.contains(&word.to_ascii_lowercase().as_str()))
+        })
 }
 
 /// SQLite writes its long options with one dash.
@@ -133,7 +208,10 @@ fn single_dashes(args: &[Arg]) -> Vec<Arg> {
 }
 
 fn redis(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let found = options(call.args, Spec { short: "hpsaunriD", long: &["user", "pass", "sni", "cacert", "eval", "rdb", "pattern"], stops: true });
+    let found = options(
+        call.args,
+        Spec { short: "hpsaunriD", long: &["user", "pass", "sni", "cacert", "eval", "rdb", "pattern"], stops: true },
+    );
     if found.has_any(&["eval", "rdb", "functions-rdb", "pipe", "cluster"]) || found.has("x", "") {
         walk.found.unclear(format!("`{}` runs a script or writes a file", call.name));
     }
@@ -145,7 +223,9 @@ fn redis(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         (false, _) => walk.found.embedded(Language::Redis, words.join(" ")),
         (true, Input::Text(text)) => walk.found.embedded(Language::Redis, text.clone()),
         (true, _) if found.has_any(&["scan"]) => walk.found.effect(call.pure(Action::Search)),
-        (true, _) if found.has_any(&["bigkeys", "stat", "latency", "memkeys", "hotkeys"]) => walk.found.effect(call.pure(Action::Read)),
+        (true, _) if found.has_any(&["bigkeys", "stat", "latency", "memkeys", "hotkeys"]) => {
+            walk.found.effect(call.pure(Action::Read));
+        }
         (true, _) => walk.found.unclear(format!("`{}` waits for commands", call.name)),
     }
     Input::Output
@@ -160,9 +240,14 @@ fn quoted(word: &str) -> String {
 }
 
 fn cypher(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let found = options(call.args, Spec { short: "aupdfP", long: &["address", "username", "password", "database", "file", "param"], stops: false });
+    let found = options(
+        call.args,
+        Spec { short: "aupdfP", long: &["address", "username", "password", "database", "file", "param"], stops: false },
+    );
     match (found.operands.first(), call.input) {
-        (Some(query), _) if query.exact && !found.has("f", "file") => walk.found.embedded(Language::Cypher, query.text.clone()),
+        (Some(query), _) if query.exact && !found.has("f", "file") => {
+            walk.found.embedded(Language::Cypher, query.text.clone());
+        }
         (None, Input::Text(text)) if !found.has("f", "file") => walk.found.embedded(Language::Cypher, text.clone()),
         _ => walk.found.unclear("`cypher-shell` runs what is not seen here"),
     }
@@ -170,7 +255,10 @@ fn cypher(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn dump(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let found = options(call.args, Spec { short: "fhpUdrouc", long: &["file", "host", "port", "result-file", "out", "tab"], stops: false });
+    let found = options(
+        call.args,
+        Spec { short: "fhpUdrouc", long: &["file", "host", "port", "result-file", "out", "tab"], stops: false },
+    );
     let writes = found.has("fro", "file") || found.has_any(&["result-file", "out", "tab"]) || call.name == "mongodump";
     walk.found.effect(if writes { call.mutating(Action::Overwrite) } else { call.pure(Action::Read) });
     Input::Output
@@ -178,7 +266,10 @@ fn dump(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 fn change(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
-    let looks = call.name == "mysqladmin" && words.iter().any(|word| matches!(*word, "status" | "ping" | "version" | "processlist" | "variables" | "extended-status"));
+    let looks = call.name == "mysqladmin"
+        && words.iter().any(|word| {
+            matches!(*word, "status" | "ping" | "version" | "processlist" | "variables" | "extended-status")
+        });
     let effect = match call.name {
         _ if looks => call.pure(Action::Read),
         "dropdb" | "dropuser" => call.mutating(Action::Delete).unbounded(),

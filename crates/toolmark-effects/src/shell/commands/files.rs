@@ -158,7 +158,11 @@ fn grants(mode: &str) -> bool {
     let digits = mode.len() >= 3 && mode.chars().all(|c| c.is_digit(8));
     let world = digits && mode.ends_with(['2', '3', '6', '7']);
     let special = digits && mode.len() == 4 && !mode.starts_with('0') && !mode.starts_with('1');
-    let named = mode.contains("+s") || mode.contains("o+w") || mode.contains("a+w") || mode.contains("a+rw") || mode.contains("u+s");
+    let named = mode.contains("+s")
+        || mode.contains("o+w")
+        || mode.contains("a+w")
+        || mode.contains("a+rw")
+        || mode.contains("u+s");
     world || special || named
 }
 
@@ -166,7 +170,8 @@ fn tee(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = operands(call, "", &[]);
     let action = if found.has("a", "append") { Action::Append } else { Action::Overwrite };
     for operand in &found.operands {
-        let nowhere = operand.exact && matches!(operand.text.as_str(), "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty" | "-");
+        let nowhere = operand.exact
+            && matches!(operand.text.as_str(), "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty" | "-");
         if !nowhere {
             walk.found.effect(redirect::write(operand, action));
         }
@@ -221,7 +226,10 @@ fn patch(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn disk(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let lists = call.args.iter().any(|arg| arg.exact && matches!(arg.text.as_str(), "-l" | "--list" | "list" | "print" | "status" | "info"));
+    let lists = call
+        .args
+        .iter()
+        .any(|arg| arg.exact && matches!(arg.text.as_str(), "-l" | "--list" | "list" | "print" | "status" | "info"));
     if lists && call.args.len() <= 2 {
         walk.found.effect(call.pure(Action::Read));
     } else {

@@ -3,7 +3,8 @@
 use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 
-use super::verbs::{Does, behind, effect};
+use super::tables::git::VERBS;
+use super::verbs::{behind, effect};
 use crate::shell::arg::Arg;
 use crate::shell::call::Call;
 use crate::shell::options::{Options, Spec, options};
@@ -19,38 +20,40 @@ const GLOBAL: Spec = Spec {
 
 /// Settings that run nothing, however they are set.
 const HARMLESS_SETTINGS: &[&str] = &[
-    "color.", "user.", "core.quotepath", "core.autocrlf", "core.abbrev", "core.longpaths", "core.ignorecase", "log.", "status.",
-    "advice.", "init.defaultbranch", "column.", "grep.linenumber", "push.default", "pull.rebase", "pull.ff", "merge.ff",
-    "fetch.prune", "gc.auto", "safe.directory", "diff.algorithm", "diff.renames", "commit.gpgsign", "tag.sort", "branch.sort",
-    "http.postbuffer", "core.filemode", "rebase.autostash", "blame.",
+    "color.",
+    "user.",
+    "core.quotepath",
+    "core.autocrlf",
+    "core.abbrev",
+    "core.longpaths",
+    "core.ignorecase",
+    "log.",
+    "status.",
+    "advice.",
+    "init.defaultbranch",
+    "column.",
+    "grep.linenumber",
+    "push.default",
+    "pull.rebase",
+    "pull.ff",
+    "merge.ff",
+    "fetch.prune",
+    "gc.auto",
+    "safe.directory",
+    "diff.algorithm",
+    "diff.renames",
+    "commit.gpgsign",
+    "tag.sort",
+    "branch.sort",
+    "http.postbuffer",
+    "core.filemode",
+    "rebase.autostash",
+    "blame.",
 ];
 
 /// Options with which a verb runs a program.
-const RUNS: &[&str] = &["upload-pack", "receive-pack", "exec", "ext-diff", "open-files-in-pager", "extcmd", "tool", "template"];
-
-/// Verbs whose options do not matter beyond [`RUNS`] and `--output`.
-const VERBS: &[(&str, Does)] = &[
-    ("status", Does::Reads), ("log", Does::Reads), ("diff", Does::Reads), ("show", Does::Reads), ("blame", Does::Reads),
-    ("annotate", Does::Reads), ("shortlog", Does::Reads), ("describe", Does::Reads), ("rev-parse", Does::Reads),
-    ("rev-list", Does::Reads), ("ls-files", Does::Reads), ("ls-tree", Does::Reads), ("ls-remote", Does::Reads),
-    ("cat-file", Does::Reads), ("name-rev", Does::Reads), ("merge-base", Does::Reads), ("for-each-ref", Does::Reads),
-    ("show-ref", Does::Reads), ("show-branch", Does::Reads), ("cherry", Does::Reads), ("whatchanged", Does::Reads),
-    ("count-objects", Does::Reads), ("var", Does::Reads), ("check-ignore", Does::Reads), ("check-attr", Does::Reads),
-    ("grep", Does::Searches), ("range-diff", Does::Reads), ("diff-tree", Does::Reads), ("diff-index", Does::Reads),
-    ("diff-files", Does::Reads), ("verify-commit", Does::Reads), ("verify-tag", Does::Reads), ("help", Does::Reads),
-    ("version", Does::Reads), ("fsck", Does::Reads), ("check-ref-format", Does::Reads), ("get-tar-commit-id", Does::Reads),
-    ("add", Does::Updates), ("stage", Does::Updates), ("mv", Does::Updates), ("rm", Does::Deletes), ("merge", Does::Merges),
-    ("pull", Does::Updates), ("fetch", Does::Updates), ("rebase", Does::Updates), ("cherry-pick", Does::Updates),
-    ("revert", Does::Creates), ("am", Does::Creates), ("init", Does::Creates), ("clone", Does::Creates),
-    ("format-patch", Does::Creates), ("gc", Does::Updates), ("prune", Does::Deletes), ("repack", Does::Updates),
-    ("pack-refs", Does::Updates), ("update-ref", Does::Updates), ("update-index", Does::Updates), ("commit-tree", Does::Creates),
-    ("write-tree", Does::Creates), ("hash-object", Does::Creates), ("mktree", Does::Creates), ("read-tree", Does::Updates),
-    ("send-email", Does::Sends), ("filter-branch", Does::Purges), ("filter-repo", Does::Purges), ("maintenance", Does::Updates),
-    ("bundle", Does::Overwrites), ("worktree", Does::Creates), ("notes", Does::Updates), ("replace", Does::Updates),
-    ("sparse-checkout", Does::Updates), ("lfs", Does::Updates), ("switch", Does::Updates), ("submodule", Does::Installs),
-    ("archive", Does::Reads), ("bisect", Does::Updates), ("rerere", Does::Updates), ("mergetool", Does::Runs),
-    ("difftool", Does::Runs), ("credential", Does::Reveals),
-];
+const RUNS: &[&str] =
+    &["upload-pack", "receive-pack", "exec", "ext-diff", "open-files-in-pager", "extcmd", "tool", "template"];
 
 /// Second words that only look.
 const LOOKS: &[(&str, &[&str])] = &[
@@ -85,12 +88,15 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let spec = Spec { short: valued(verb), long, stops: false };
     let found = options(args, spec);
     let asks = found.flags.iter().any(|flag| flag.long && flag.name == "help");
-    let runs = found.flags.iter().any(|flag| flag.long && RUNS.iter().any(|name| flag.name.len() > 2 && name.starts_with(flag.name)))
+    let runs = found
+        .flags
+        .iter()
+        .any(|flag| flag.long && RUNS.iter().any(|name| flag.name.len() > 2 && name.starts_with(flag.name)))
         || (verb == "grep" && found.has("O", ""))
         || (matches!(verb, "clone" | "ls-remote") && found.has("uc", "config"))
         || (verb == "rebase" && found.has("x", ""))
         || args.iter().any(|arg| arg.text.starts_with("ext::") || arg.text.starts_with("fd::"));
-    if runs && !(verb == "log" && !found.has_any(&["ext-diff"])) {
+    if runs {
         walk.found.effect(call.runs());
     }
     if asks {
@@ -100,10 +106,17 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     } else {
         decide(call, walk, verb, args, &found);
     }
-    if found.uncertain && args.iter().any(|arg| arg.floating && !arg.text.starts_with('-')) && !matches!(verb, "add" | "commit" | "log" | "show" | "diff") {
+    if found.uncertain
+        && args.iter().any(|arg| arg.floating && !arg.text.starts_with('-'))
+        && !matches!(verb, "add" | "commit" | "log" | "show" | "diff")
+    {
         walk.found.unclear(format!("an option of `git {verb}` may come out of a variable"));
     }
-    if matches!(verb, "ls-files" | "diff" | "grep" | "ls-tree" | "status" | "log" | "rev-list") { Input::Names } else { Input::Output }
+    if matches!(verb, "ls-files" | "diff" | "grep" | "ls-tree" | "status" | "log" | "rev-list") {
+        Input::Names
+    } else {
+        Input::Output
+    }
 }
 
 /// Short options of a verb that take a value.
@@ -142,8 +155,12 @@ fn settings(call: &Call<'_>, walk: &mut Walk<'_>, global: &Options<'_>) {
 
 fn decide(call: &Call<'_>, walk: &mut Walk<'_>, verb: &str, args: &[Arg], found: &Options<'_>) {
     let second = found.operands.first().map(|arg| arg.text.as_str());
-    let looks = LOOKS.iter().find(|(name, _)| *name == verb).is_some_and(|(_, words)| second.is_some_and(|word| words.contains(&word)));
-    let dry = found.flags.iter().any(|flag| flag.long && flag.name == "dry-run") || (matches!(verb, "clean" | "push" | "rm" | "mv" | "add") && found.has("n", ""));
+    let looks = LOOKS
+        .iter()
+        .find(|(name, _)| *name == verb)
+        .is_some_and(|(_, words)| second.is_some_and(|word| words.contains(&word)));
+    let dry = found.flags.iter().any(|flag| flag.long && flag.name == "dry-run")
+        || (matches!(verb, "clean" | "push" | "rm" | "mv" | "add") && found.has("n", ""));
     let effect = match verb {
         _ if looks || dry => call.pure(Action::Read),
         "branch" => branch(call, found),
@@ -170,7 +187,9 @@ fn decide(call: &Call<'_>, walk: &mut Walk<'_>, verb: &str, args: &[Arg], found:
         "reset" => call.mutating(Action::Update),
         "clean" => call.mutating(Action::Delete).unbounded(),
         "push" => push(call, found),
-        "apply" if found.has_any(&["check", "stat", "numstat", "summary"]) && !found.has("", "apply") => call.pure(Action::Read),
+        "apply" if found.has_any(&["check", "stat", "numstat", "summary"]) && !found.has("", "apply") => {
+            call.pure(Action::Read)
+        }
         "apply" => call.mutating(Action::Update),
         "symbolic-ref" if found.operands.len() < 2 && found.flags.is_empty() => call.pure(Action::Read),
         "symbolic-ref" => call.mutating(Action::Update),
@@ -189,7 +208,8 @@ fn decide(call: &Call<'_>, walk: &mut Walk<'_>, verb: &str, args: &[Arg], found:
         "mergetool" | "difftool" => call.runs(),
         _ if VERBS.iter().any(|(name, _)| *name == verb) => by_verb(call, verb),
         _ => {
-            walk.found.unclear(format!("`git {}` is not known; it may be an alias", toolmark_core::text::visible(verb, 40)));
+            walk.found
+                .unclear(format!("`git {}` is not known; it may be an alias", toolmark_core::text::visible(verb, 40)));
             return;
         }
     };
@@ -204,9 +224,14 @@ fn by_verb(call: &Call<'_>, verb: &str) -> Effect {
 fn branch(call: &Call<'_>, found: &Options<'_>) -> Effect {
     if found.has("dD", "delete") {
         call.mutating(Action::Delete)
-    } else if found.has("mMcCu", "move") || found.has_any(&["copy", "set-upstream-to", "unset-upstream", "edit-description"]) {
+    } else if found.has("mMcCu", "move")
+        || found.has_any(&["copy", "set-upstream-to", "unset-upstream", "edit-description"])
+    {
         call.mutating(Action::Update)
-    } else if found.operands.is_empty() || found.has("larv", "list") || found.has_any(&["contains", "merged", "no-merged", "points-at", "show-current", "all", "remotes"]) {
+    } else if found.operands.is_empty()
+        || found.has("larv", "list")
+        || found.has_any(&["contains", "merged", "no-merged", "points-at", "show-current", "all", "remotes"])
+    {
         call.pure(Action::Read)
     } else if found.has("f", "force") {
         call.mutating(Action::Overwrite)
@@ -218,7 +243,10 @@ fn branch(call: &Call<'_>, found: &Options<'_>) -> Effect {
 fn tag(call: &Call<'_>, found: &Options<'_>) -> Effect {
     if found.has("d", "delete") {
         call.mutating(Action::Delete)
-    } else if found.operands.is_empty() || found.has("lnv", "list") || found.has_any(&["contains", "points-at", "merged", "verify"]) {
+    } else if found.operands.is_empty()
+        || found.has("lnv", "list")
+        || found.has_any(&["contains", "points-at", "merged", "verify"])
+    {
         call.pure(Action::Read)
     } else if found.has("f", "force") {
         call.mutating(Action::Overwrite)
@@ -229,16 +257,21 @@ fn tag(call: &Call<'_>, found: &Options<'_>) -> Effect {
 
 fn config(call: &Call<'_>, found: &Options<'_>) -> Effect {
     let first = found.operands.first().map(|arg| arg.text.as_str()).unwrap_or_default();
-    let edits = found.has_any(&["unset", "unset-all", "edit", "replace-all", "add", "rename-section", "remove-section"]) || found.has("e", "");
+    let edits =
+        found.has_any(&["unset", "unset-all", "edit", "replace-all", "add", "rename-section", "remove-section"])
+            || found.has("e", "");
     let looks = found.has("l", "list") || found.flags.iter().any(|flag| flag.long && flag.name.starts_with("get"));
     let one = found.operands.len() == 1 && !matches!(first, "edit" | "set" | "unset");
     if !edits && (looks || one || matches!(first, "get" | "list") || found.operands.is_empty()) {
-        let secret = found.operands.iter().any(|arg| arg.text.contains("credential") || arg.text.contains("token") || arg.text.contains("extraheader"));
+        let secret = found.operands.iter().any(|arg| {
+            arg.text.contains("credential") || arg.text.contains("token") || arg.text.contains("extraheader")
+        });
         let effect = call.pure(Action::Read);
         return if secret { effect.with(Danger::Secret) } else { effect };
     }
     let mut effect = call.mutating(Action::Update);
-    let key = if first == "set" { found.operands.get(1).map(|arg| arg.text.as_str()).unwrap_or_default() } else { first };
+    let key =
+        if first == "set" { found.operands.get(1).map(|arg| arg.text.as_str()).unwrap_or_default() } else { first };
     let lower = key.to_ascii_lowercase();
     if !HARMLESS_SETTINGS.iter().any(|name| lower.starts_with(name)) {
         effect = effect.with(Danger::Code);
@@ -262,7 +295,8 @@ fn checkout(call: &Call<'_>, verb: &str, found: &Options<'_>) -> Effect {
 
 fn push(call: &Call<'_>, found: &Options<'_>) -> Effect {
     let forced = found.has("f", "force") || found.flags.iter().any(|flag| flag.long && flag.name.starts_with("force"));
-    let rewrites = forced || found.has_any(&["mirror", "prune"]) || found.operands.iter().any(|arg| arg.text.starts_with('+'));
+    let rewrites =
+        forced || found.has_any(&["mirror", "prune"]) || found.operands.iter().any(|arg| arg.text.starts_with('+'));
     let deletes = found.has("d", "delete") || found.operands.iter().any(|arg| arg.text.starts_with(':'));
     let effect = if rewrites {
         call.mutating(Action::Overwrite).unbounded()
@@ -275,7 +309,8 @@ fn push(call: &Call<'_>, found: &Options<'_>) -> Effect {
 }
 
 fn foreach(walk: &mut Walk<'_>, args: &[Arg]) {
-    let words: Vec<&str> = args.iter().filter(|arg| !arg.text.starts_with("--")).skip(1).map(|arg| arg.text.as_str()).collect();
+    let words: Vec<&str> =
+        args.iter().filter(|arg| !arg.text.starts_with("--")).skip(1).map(|arg| arg.text.as_str()).collect();
     if args.iter().all(|arg| arg.exact) {
         walk.shell(&words.join(" "));
     } else {

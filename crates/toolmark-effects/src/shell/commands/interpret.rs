@@ -13,15 +13,17 @@ pub(super) fn find(name: &str) -> Option<Reader> {
     Some(match versioned {
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "rbash" => shell,
         "python" | "pypy" | "ipython" => python,
-        "node" | "nodejs" | "deno" | "bun" | "ruby" | "perl" | "php" | "lua" | "luajit" | "Rscript" | "R" | "julia" | "tclsh"
-        | "osascript" | "powershell" | "pwsh" | "java" | "jshell" | "kotlin" | "scala" | "groovy" | "swift" | "ts-node" | "tsx"
-        | "fish" | "csh" | "tcsh" | "irb" | "erl" | "elixir" | "ghci" | "runghc" | "guile" | "sbcl" | "clojure" | "octave"
-        | "matlab" | "dc" | "bc" | "gdb" | "lldb" | "cmd" | "wscript" | "cscript" | "mshta" | "rundll" | "elixirc" | "iex" => other,
-        "make" | "gmake" | "cmake" | "ninja" | "meson" | "gradle" | "gradlew" | "mvn" | "mvnw" | "ant" | "bazel" | "sbt" | "rake"
-        | "just" | "task" | "pytest" | "tox" | "nox" | "jest" | "vitest" | "mocha" | "tsc" | "webpack" | "vite" | "eslint"
-        | "prettier" | "gcc" | "g++" | "clang" | "clang++" | "cc" | "c++" | "rustc" | "javac" | "ld" | "as" | "pre-commit"
-        | "ansible" | "ansible-playbook" | "packer" | "vagrant" | "pulumi" | "serverless" | "sam" | "cdk" | "ruff" | "black"
-        | "mypy" | "rubocop" | "scrapy" | "jupyter" | "playwright" | "cypress" | "nx" | "turbo" | "lerna" => project,
+        "node" | "nodejs" | "deno" | "bun" | "ruby" | "perl" | "php" | "lua" | "luajit" | "Rscript" | "R" | "julia"
+        | "tclsh" | "osascript" | "powershell" | "pwsh" | "java" | "jshell" | "kotlin" | "scala" | "groovy"
+        | "swift" | "ts-node" | "tsx" | "fish" | "csh" | "tcsh" | "irb" | "erl" | "elixir" | "ghci" | "runghc"
+        | "guile" | "sbcl" | "clojure" | "octave" | "matlab" | "dc" | "bc" | "gdb" | "lldb" | "cmd" | "wscript"
+        | "cscript" | "mshta" | "rundll" | "elixirc" | "iex" => other,
+        "make" | "gmake" | "cmake" | "ninja" | "meson" | "gradle" | "gradlew" | "mvn" | "mvnw" | "ant" | "bazel"
+        | "sbt" | "rake" | "just" | "task" | "pytest" | "tox" | "nox" | "jest" | "vitest" | "mocha" | "tsc"
+        | "webpack" | "vite" | "eslint" | "prettier" | "gcc" | "g++" | "clang" | "clang++" | "cc" | "c++" | "rustc"
+        | "javac" | "ld" | "as" | "pre-commit" | "ansible" | "ansible-playbook" | "packer" | "vagrant" | "pulumi"
+        | "serverless" | "sam" | "cdk" | "ruff" | "black" | "mypy" | "rubocop" | "scrapy" | "jupyter"
+        | "playwright" | "cypress" | "nx" | "turbo" | "lerna" => project,
         _ => return None,
     })
 }
@@ -87,7 +89,11 @@ fn python(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 fn other(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let checks = match call.name {
-        "node" | "nodejs" | "ruby" | "deno" | "bun" | "php" | "perl" if call.args.len() == 1 && call.first() == Some("-v") => true,
+        "node" | "nodejs" | "ruby" | "deno" | "bun" | "php" | "perl"
+            if call.args.len() == 1 && call.first() == Some("-v") =>
+        {
+            true
+        }
         "node" | "nodejs" => call.first() == Some("--check"),
         "php" => call.first() == Some("-l"),
         "bc" => *call.input != Input::Inherit && call.args.iter().all(|arg| matches!(arg.text.as_str(), "-l" | "-q")),

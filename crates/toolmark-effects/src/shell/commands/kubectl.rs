@@ -14,10 +14,49 @@ use crate::shell::walk::{Input, Walk};
 const SPEC: Spec = Spec {
     short: "nlofcLkpsv",
     long: &[
-        "namespace", "context", "cluster", "user", "kubeconfig", "server", "token", "as", "as-group", "request-timeout", "selector",
-        "output", "filename", "container", "field-selector", "sort-by", "tail", "since", "since-time", "patch", "type", "replicas",
-        "image", "port", "kustomize", "template", "grace-period", "timeout", "from-literal", "from-file", "overrides", "subresource",
-        "verb", "resource", "serviceaccount", "clusterrole", "role", "revision", "to-revision", "duration", "target", "field-manager", "raw",
+        "namespace",
+        "context",
+        "cluster",
+        "user",
+        "kubeconfig",
+        "server",
+        "token",
+        "as",
+        "as-group",
+        "request-timeout",
+        "selector",
+        "output",
+        "filename",
+        "container",
+        "field-selector",
+        "sort-by",
+        "tail",
+        "since",
+        "since-time",
+        "patch",
+        "type",
+        "replicas",
+        "image",
+        "port",
+        "kustomize",
+        "template",
+        "grace-period",
+        "timeout",
+        "from-literal",
+        "from-file",
+        "overrides",
+        "subresource",
+        "verb",
+        "resource",
+        "serviceaccount",
+        "clusterrole",
+        "role",
+        "revision",
+        "to-revision",
+        "duration",
+        "target",
+        "field-manager",
+        "raw",
     ],
     stops: false,
 };
@@ -38,7 +77,10 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         walk.found.effect(call.pure(Action::Read));
         return Input::Output;
     };
-    let dry = found.flags.iter().any(|flag| flag.long && flag.name == "dry-run" && flag.value != Some("none") && flag.value != Some("false"));
+    let dry = found
+        .flags
+        .iter()
+        .any(|flag| flag.long && flag.name == "dry-run" && flag.value != Some("none") && flag.value != Some("false"));
     let asks = found.flags.iter().any(|flag| flag.long && flag.name == "help");
     if asks || (dry && verb != "exec") {
         walk.found.effect(call.pure(Action::Read));
@@ -56,15 +98,22 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         _ => {}
     }
     match by_verb(call, verb, &found) {
-        Some(effect) => walk.found.effect(if found.has_any(&["as", "as-group", "token"]) { effect.with(Danger::Privilege) } else { effect }),
-        None => walk.found.unclear(format!("`kubectl {}` is not known; it may be a plugin", toolmark_core::text::visible(verb, 40))),
+        Some(effect) => walk.found.effect(if found.has_any(&["as", "as-group", "token"]) {
+            effect.with(Danger::Privilege)
+        } else {
+            effect
+        }),
+        None => walk
+            .found
+            .unclear(format!("`kubectl {}` is not known; it may be a plugin", toolmark_core::text::visible(verb, 40))),
     }
     Input::Output
 }
 
 fn exec(call: &Call<'_>, walk: &mut Walk<'_>, own: &[Arg], inner: &[Arg]) {
     let command = if inner.is_empty() { behind(own, SPEC, 2) } else { inner };
-    let command = command.iter().position(|arg| !arg.text.starts_with('-')).and_then(|at| command.get(at..)).unwrap_or_default();
+    let command =
+        command.iter().position(|arg| !arg.text.starts_with('-')).and_then(|at| command.get(at..)).unwrap_or_default();
     if command.is_empty() {
         walk.found.unclear("`exec` opens a shell in a container");
     } else {
@@ -83,8 +132,8 @@ fn by_verb(call: &Call<'_>, verb: &str, found: &Options<'_>) -> Option<Effect> {
             let secret = raw.contains("/secrets") || names_secrets(second) && (verb == "get");
             if secret { effect.with(Danger::Secret) } else { effect }
         }
-        "logs" | "log" | "top" | "explain" | "version" | "api-resources" | "api-versions" | "cluster-info" | "diff" | "events" | "wait"
-        | "help" | "options" | "completion" | "kustomize" => match second {
+        "logs" | "log" | "top" | "explain" | "version" | "api-resources" | "api-versions" | "cluster-info" | "diff"
+        | "events" | "wait" | "help" | "options" | "completion" | "kustomize" => match second {
             "dump" if found.has("", "output-directory") => call.mutating(Action::Create),
             _ => call.pure(Action::Read),
         },
@@ -119,12 +168,16 @@ fn by_verb(call: &Call<'_>, verb: &str, found: &Options<'_>) -> Option<Effect> {
         "drain" => call.mutating(Action::Delete).unbounded(),
         "delete" => {
             let effect = call.mutating(Action::Delete);
-            let whole = ["ns", "namespace", "namespaces", "node", "nodes", "crd", "pv", "customresourcedefinition"].iter().any(|kind| second == *kind || second.starts_with(&format!("{kind}/")));
+            let whole = ["ns", "namespace", "namespaces", "node", "nodes", "crd", "pv", "customresourcedefinition"]
+                .iter()
+                .any(|kind| second == *kind || second.starts_with(&format!("{kind}/")));
             let forced = found.has("", "force");
             if everything || whole || forced || !selected { effect.unbounded() } else { effect }
         }
         "cp" => match found.operands.get(2) {
-            Some(target) if target.text.contains(':') => call.reading(call.mutating(Action::Overwrite), found.operands.get(1).copied()),
+            Some(target) if target.text.contains(':') => {
+                call.reading(call.mutating(Action::Overwrite), found.operands.get(1).copied())
+            }
             Some(target) => redirect::write(target, Action::Overwrite),
             None => call.mutating(Action::Overwrite),
         },
@@ -145,7 +198,12 @@ fn names_secrets(kinds: &str) -> bool {
 
 /// A manifest from the network is code of somebody else's.
 fn from_elsewhere(effect: Effect, found: &Options<'_>) -> Effect {
-    let remote = found.flags.iter().filter(|flag| flag.is("fk", "filename")).filter_map(|flag| flag.value).any(|file| file.contains("://"));
+    let remote = found
+        .flags
+        .iter()
+        .filter(|flag| flag.is("fk", "filename"))
+        .filter_map(|flag| flag.value)
+        .any(|file| file.contains("://"));
     let effect = if remote { effect.with(Danger::Code) } else { effect };
     if found.has("", "force") { effect.unbounded() } else { effect }
 }

@@ -36,10 +36,11 @@ const SEARCH: Row = Row { action: Action::Search, valued: "efmABCDd", ..INSIDE }
 fn row(name: &str) -> Option<Row> {
     Some(match name {
         "cat" | "tac" | "nl" | "tail" | "head" | "wc" | "cut" | "tr" | "comm" | "paste" | "join" | "fold" | "fmt"
-        | "column" | "expand" | "unexpand" | "rev" | "strings" | "od" | "hexdump" | "hd" | "cksum" | "sum" | "md5sum"
-        | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "b2sum" | "md5" | "shasum" | "cmp" | "diff"
-        | "diff3" | "colordiff" | "zcat" | "bzcat" | "xzcat" | "gzcat" | "zstdcat" | "lz4cat" | "zdiff" | "zcmp" | "look"
-        | "tsort" | "readelf" | "size" | "tokei" | "pr" | "dircolors" | "hexyl" | "lsattr" | "getfacl" | "getfattr" => INSIDE,
+        | "column" | "expand" | "unexpand" | "rev" | "strings" | "od" | "hexdump" | "hd" | "cksum" | "sum"
+        | "md5sum" | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "b2sum" | "md5" | "shasum"
+        | "cmp" | "diff" | "diff3" | "colordiff" | "zcat" | "bzcat" | "xzcat" | "gzcat" | "zstdcat" | "lz4cat"
+        | "zdiff" | "zcmp" | "look" | "tsort" | "readelf" | "size" | "tokei" | "pr" | "dircolors" | "hexyl"
+        | "lsattr" | "getfacl" | "getfattr" => INSIDE,
         "nm" | "objdump" => Row { long: &["plugin"], ..INSIDE },
         "iconv" => Row { valued: "fto", short: "o", long: &["output"], ..INSIDE },
         "base64" | "base32" => Row { valued: "wbio", short: "o", long: &["output"], ..INSIDE },
@@ -49,20 +50,18 @@ fn row(name: &str) -> Option<Row> {
         "jq" | "gojq" => Row { valued: "fL", ..INSIDE },
         "yq" => Row { short: "is", long: &["inplace", "split-exp", "in-place"], ..INSIDE },
         "sdiff" => Row { valued: "owI", short: "o", long: &["output", "diff-program"], ..INSIDE },
-        "sort" => {
-            Row { valued: "kotST", short: "o", long: &["output", "compress-program"], ..INSIDE }
-        }
+        "sort" => Row { valued: "kotST", short: "o", long: &["output", "compress-program"], ..INSIDE },
         "shuf" => Row { valued: "ino", short: "o", long: &["output"], ..INSIDE },
         "grep" | "egrep" | "fgrep" | "zgrep" | "bzgrep" | "xzgrep" | "zipgrep" => SEARCH,
         "rg" | "ripgrep" => Row { long: &["pre", "pre-glob", "hostname-bin"], valued: "efmABCgtTjMrE", ..SEARCH },
         "ag" | "ack" => Row { long: &["pager", "output"], ..SEARCH },
-        "ls" | "dir" | "vdir" | "ll" | "stat" | "du" | "df" | "pwd" | "which" | "whereis" | "whoami" | "groups" | "users"
-        | "who" | "w" | "last" | "uptime" | "uname" | "arch" | "nproc" | "free" | "lscpu" | "lsblk" | "lsusb"
-        | "lspci" | "lsmod" | "ps" | "pgrep" | "pidof" | "pstree" | "vmstat" | "iostat" | "mpstat"
+        "ls" | "dir" | "vdir" | "ll" | "stat" | "du" | "df" | "pwd" | "which" | "whereis" | "whoami" | "groups"
+        | "users" | "who" | "w" | "last" | "uptime" | "uname" | "arch" | "nproc" | "free" | "lscpu" | "lsblk"
+        | "lsusb" | "lspci" | "lsmod" | "ps" | "pgrep" | "pidof" | "pstree" | "vmstat" | "iostat" | "mpstat"
         | "netstat" | "locale" | "cal" | "tty" | "tput" | "apropos" | "whatis" | "findmnt" | "dpkg-query"
-        | "getconf" | "basename" | "dirname" | "readlink" | "realpath" | "seq" | "expr" | "factor" | "numfmt" | "id"
-        | "modinfo" | "logname" | "sw_vers" | "system_profiler" | "pathchk" | "lsb_release" | "exa" | "eza" | "lsd"
-        | "namei" | "ncal" | "acpi" | "pmap" | "runlevel" | "vm_stat" | "otool" | "mdls" | "lsns" | "clear"
+        | "getconf" | "basename" | "dirname" | "readlink" | "realpath" | "seq" | "expr" | "factor" | "numfmt"
+        | "id" | "modinfo" | "logname" | "sw_vers" | "system_profiler" | "pathchk" | "lsb_release" | "exa" | "eza"
+        | "lsd" | "namei" | "ncal" | "acpi" | "pmap" | "runlevel" | "vm_stat" | "otool" | "mdls" | "lsns" | "clear"
         | "lslocks" | "lsipc" | "ipcs" => OUTSIDE,
         "man" | "info" => {
             let long = &["pager", "html", "config-file", "output", "restore", "init-file"];
@@ -114,7 +113,12 @@ fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     if row.looks == Looks::Inside {
         effect = call.reading(effect, content_operands(call.name, &found).iter().copied());
     }
-    if call.name != "head" && found.operands.iter().any(|operand| matches!(operand.text.as_str(), "/dev/zero" | "/dev/urandom" | "/dev/random")) {
+    if call.name != "head"
+        && found
+            .operands
+            .iter()
+            .any(|operand| matches!(operand.text.as_str(), "/dev/zero" | "/dev/urandom" | "/dev/random"))
+    {
         effect = effect.with(toolmark_core::facts::Danger::Exhaustion);
     }
     if call.name == "jq" && call.args.iter().any(|arg| dumps_environment(&arg.text)) {
@@ -137,7 +141,19 @@ fn writes(flag: &crate::shell::options::Flag<'_>, row: &Row) -> bool {
 fn content_operands<'a>(name: &str, found: &Options<'a>) -> Vec<&'a crate::shell::arg::Arg> {
     let patterned = matches!(
         name,
-        "grep" | "egrep" | "fgrep" | "zgrep" | "bzgrep" | "xzgrep" | "zipgrep" | "rg" | "ripgrep" | "ag" | "ack" | "jq" | "gojq"
+        "grep"
+            | "egrep"
+            | "fgrep"
+            | "zgrep"
+            | "bzgrep"
+            | "xzgrep"
+            | "zipgrep"
+            | "rg"
+            | "ripgrep"
+            | "ag"
+            | "ack"
+            | "jq"
+            | "gojq"
     );
     let given = found.has("ef", "regexp");
     found.operands.iter().copied().skip(usize::from(patterned && !given)).collect()
@@ -145,7 +161,8 @@ fn content_operands<'a>(name: &str, found: &Options<'a>) -> Vec<&'a crate::shell
 
 /// Pagers take commands of their own as operands.
 fn runs_operand(call: &Call<'_>) -> bool {
-    matches!(call.name, "less" | "more" | "most" | "zless" | "zmore") && call.args.iter().any(|arg| arg.text.starts_with('+') || arg.floating)
+    matches!(call.name, "less" | "more" | "most" | "zless" | "zmore")
+        && call.args.iter().any(|arg| arg.text.starts_with('+') || arg.floating)
 }
 
 fn dumps_environment(program: &str) -> bool {
@@ -155,14 +172,20 @@ fn dumps_environment(program: &str) -> bool {
 /// What was fetched or decoded stays so through every filter.
 fn passes_on(call: &Call<'_>) -> Input {
     let decodes = matches!(call.name, "base64" | "base32" | "rev" | "tr")
-        && (call.name != "base64" || call.args.iter().any(|arg| arg.text.starts_with("-d") || arg.text.starts_with("--d") || arg.text == "-D"));
+        && (call.name != "base64"
+            || call
+                .args
+                .iter()
+                .any(|arg| arg.text.starts_with("-d") || arg.text.starts_with("--d") || arg.text == "-D"));
     match call.input {
         _ if decodes => Input::Decoded,
         Input::Text(text) if call.name == "cat" && call.args.is_empty() => Input::Text(text.clone()),
         Input::Remote => Input::Remote,
         Input::Decoded => Input::Decoded,
         Input::Names => Input::Names,
-        _ if matches!(call.name, "ls" | "rg" | "grep" | "pgrep" | "locate" | "pidof" | "readlink" | "realpath") => Input::Names,
+        _ if matches!(call.name, "ls" | "rg" | "grep" | "pgrep" | "locate" | "pidof" | "readlink" | "realpath") => {
+            Input::Names
+        }
         _ => Input::Output,
     }
 }

@@ -10,14 +10,15 @@ mod databases;
 mod files;
 mod git;
 mod interpret;
+mod kubectl;
 mod look;
 mod network;
 mod packages;
 mod print;
 mod search;
 mod sed;
-mod kubectl;
 mod system;
+mod tables;
 mod verbs;
 mod wrap;
 
@@ -46,7 +47,21 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     // An index into an array is arithmetic, and arithmetic runs the substitutions that stand in a text.
     let names = matches!(
         call.name,
-        "test" | "[" | "printf" | "read" | "unset" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "mapfile" | "readarray" | "wait" | "let"
+        "test"
+            | "["
+            | "printf"
+            | "read"
+            | "unset"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "export"
+            | "readonly"
+            | "getopts"
+            | "mapfile"
+            | "readarray"
+            | "wait"
+            | "let"
     );
     if names && call.args.iter().any(|arg| arg.text.contains('[') && arg.text.contains(['$', '`'])) {
         walk.found.unclear(format!("`{}` may run a text that stands in quotes", call.name));
@@ -74,7 +89,7 @@ fn find(name: &str) -> Option<Reader> {
         .or_else(|| cloud::find(name))
         .or_else(|| system::find(name))
         .or_else(|| databases::find(name))
-        .or_else(|| match name {
+        .or(match name {
             "sed" | "gsed" => Some(sed::read as Reader),
             "awk" | "gawk" | "mawk" | "nawk" => Some(awk::read),
             "git" => Some(git::read),

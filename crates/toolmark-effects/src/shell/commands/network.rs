@@ -19,10 +19,11 @@ pub(super) fn find(name: &str) -> Option<Reader> {
         "ssh" | "mosh" | "autossh" | "sshpass" => ssh,
         "scp" | "sftp" | "rsync" => copy,
         "nc" | "ncat" | "netcat" | "telnet" | "socat" | "ftp" | "lftp" | "tftp" => connect,
-        "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" | "dig" | "nslookup" | "host" | "whois" | "drill" | "arping" => ask,
+        "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" | "dig" | "nslookup" | "host" | "whois" | "drill"
+        | "arping" => ask,
         "nmap" | "masscan" => scan,
-        "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" | "write" | "wall" | "notify-send" | "ngrok" | "cloudflared"
-        | "slack" | "telegram-send" => send,
+        "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" | "write" | "wall" | "notify-send" | "ngrok"
+        | "cloudflared" | "slack" | "telegram-send" => send,
         _ => return None,
     })
 }
@@ -30,15 +31,34 @@ pub(super) fn find(name: &str) -> Option<Reader> {
 fn wget(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let spec = Spec {
         short: "OoaPeUtTwQiBADRIXl",
-        long: &["output-document", "output-file", "append-output", "directory-prefix", "execute", "user-agent", "tries", "timeout",
-            "header", "post-data", "post-file", "method", "body-data", "body-file", "input-file", "user", "password"],
+        long: &[
+            "output-document",
+            "output-file",
+            "append-output",
+            "directory-prefix",
+            "execute",
+            "user-agent",
+            "tries",
+            "timeout",
+            "header",
+            "post-data",
+            "post-file",
+            "method",
+            "body-data",
+            "body-file",
+            "input-file",
+            "user",
+            "password",
+        ],
         stops: false,
     };
     let found = options(call.args, spec);
     if found.has("e", "execute") || found.has_any(&["use-askpass", "config"]) {
         walk.found.unclear("`wget` takes settings that can run something");
     }
-    if found.has("oa", "output-file") || found.has_any(&["append-output", "save-cookies", "warc-file", "hsts-file", "rejected-log"]) {
+    if found.has("oa", "output-file")
+        || found.has_any(&["append-output", "save-cookies", "warc-file", "hsts-file", "rejected-log"])
+    {
         walk.found.effect(call.mutating(Action::Overwrite));
     }
     let document = found.value("O", "output-document");
@@ -74,12 +94,13 @@ fn wget(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 fn httpie(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = options(call.args, Spec { short: "oapA", long: &["output", "auth", "print", "session"], stops: false });
     let first = found.operands.first().map(|arg| arg.text.to_ascii_uppercase()).unwrap_or_default();
-    let method = first.chars().all(|c| c.is_ascii_alphabetic()).then_some(first.as_str()).unwrap_or_default();
+    let method = if first.chars().all(|c| c.is_ascii_alphabetic()) { first.as_str() } else { Default::default() };
     let item = |arg: &&Arg| {
         let text = arg.text.as_str();
-        !text.contains("://") && (text.contains(":=") || (text.contains('=') && !text.contains("==")) || text.contains('@'))
+        !text.contains("://")
+            && (text.contains(":=") || (text.contains('=') && !text.contains("==")) || text.contains('@'))
     };
-    let data = found.operands.iter().skip(1).any(|arg| item(&arg)) || *call.input != Input::Inherit;
+    let data = found.operands.iter().skip(1).any(item) || *call.input != Input::Inherit;
     let mut effect = match method {
         "DELETE" => call.mutating(Action::Delete).with(Danger::Outward),
         "PUT" => call.mutating(Action::Overwrite).with(Danger::Outward),
@@ -102,7 +123,10 @@ fn httpie(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 fn ssh(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let spec = Spec { short: "bcDEeFIiJLlmOopQRSWwpf", long: &[], stops: true };
     let mut effect = call.mutating(Action::Execute).with(Danger::Outward);
-    if call.args.iter().any(|arg| { let lower = arg.text.to_ascii_lowercase(); lower.contains("proxycommand") || lower.contains("localcommand") }) {
+    if call.args.iter().any(|arg| {
+        let lower = arg.text.to_ascii_lowercase();
+        lower.contains("proxycommand") || lower.contains("localcommand")
+    }) {
         effect = effect.with(Danger::Code);
     }
     walk.found.effect(effect);
@@ -128,16 +152,34 @@ fn ssh(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 /// True for `host:path` and `rsync://…`.
 fn is_remote(arg: &Arg) -> bool {
     let text = arg.text.as_str();
-    text.contains("://") || text.split_once(':').is_some_and(|(host, path)| !host.contains('/') && !host.is_empty() && !path.starts_with('\\'))
+    text.contains("://")
+        || text
+            .split_once(':')
+            .is_some_and(|(host, path)| !host.contains('/') && !host.is_empty() && !path.starts_with('\\'))
 }
 
 fn copy(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let long = &["rsh", "exclude", "include", "files-from", "exclude-from", "filter", "log-file", "rsync-path", "password-file", "bwlimit"];
+    let long = &[
+        "rsh",
+        "exclude",
+        "include",
+        "files-from",
+        "exclude-from",
+        "filter",
+        "log-file",
+        "rsync-path",
+        "password-file",
+        "bwlimit",
+    ];
     let short = if call.name == "rsync" { "eTBfM" } else { "cFiJloPSD" };
     let found = options(call.args, Spec { short, long, stops: false });
     let rsh = found.value("e", "rsh").filter(|_| call.name == "rsync");
-    let plain_rsh = rsh.is_none_or(|rsh| rsh == "ssh" || (rsh.starts_with("ssh ") && !rsh.contains("-o") && !rsh.contains("-F")));
-    let runs = !plain_rsh || found.has_any(&["rsync-path"]) || (call.name != "rsync" && found.has("S", "")) || call.args.iter().any(|arg| arg.text.contains("ProxyCommand"));
+    let plain_rsh =
+        rsh.is_none_or(|rsh| rsh == "ssh" || (rsh.starts_with("ssh ") && !rsh.contains("-o") && !rsh.contains("-F")));
+    let runs = !plain_rsh
+        || found.has_any(&["rsync-path"])
+        || (call.name != "rsync" && found.has("S", ""))
+        || call.args.iter().any(|arg| arg.text.contains("ProxyCommand"));
     if runs || found.uncertain && call.name == "rsync" && found.operands.len() < 2 {
         walk.found.unclear(format!("`{}` may run a program of its own", call.name));
     }
@@ -156,7 +198,9 @@ fn copy(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         None => (None, Vec::new()),
     };
     let uploads = target.is_some_and(is_remote);
-    let deletes = rsync && (found.flags.iter().any(|flag| flag.long && flag.name.starts_with("del")) || found.has_any(&["remove-source-files"]));
+    let deletes = rsync
+        && (found.flags.iter().any(|flag| flag.long && flag.name.starts_with("del"))
+            || found.has_any(&["remove-source-files"]));
     let effect: Effect = if dry || lists {
         call.pure(Action::Read)
     } else if deletes {
@@ -180,7 +224,10 @@ fn connect(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         return Input::Output;
     }
     let runs = (nc && (found.has("ec", "exec") || found.has_any(&["sh-exec", "lua-exec"])))
-        || call.args.iter().any(|arg| { let upper = arg.text.to_ascii_uppercase(); upper.starts_with("EXEC:") || upper.starts_with("SYSTEM:") || upper.contains(",EXEC") });
+        || call.args.iter().any(|arg| {
+            let upper = arg.text.to_ascii_uppercase();
+            upper.starts_with("EXEC:") || upper.starts_with("SYSTEM:") || upper.contains(",EXEC")
+        });
     let effect = call.mutating(Action::Send).with(Danger::Outward);
     walk.found.effect(if runs { effect.with(Danger::Code).unbounded() } else { effect });
     Input::Remote
@@ -203,7 +250,13 @@ fn ask(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn scan(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    if call.args.iter().any(|arg| arg.text.contains("script") || arg.text.starts_with("-o") || arg.text == "-A" || arg.text == "-sC" || arg.floating) {
+    if call.args.iter().any(|arg| {
+        arg.text.contains("script")
+            || arg.text.starts_with("-o")
+            || arg.text == "-A"
+            || arg.text == "-sC"
+            || arg.floating
+    }) {
         walk.found.unclear(format!("`{}` runs scripts or writes files", call.name));
     }
     walk.found.effect(call.pure(Action::Search).with(Danger::Outward));

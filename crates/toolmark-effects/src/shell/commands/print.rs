@@ -15,8 +15,8 @@ const LONG_WAIT: f64 = 300.0;
 pub(super) fn find(name: &str) -> Option<Reader> {
     Some(match name {
         "echo" | "printf" => echo,
-        "true" | "false" | ":" | "test" | "[" | "cd" | "pushd" | "popd" | "dirs" | "wait" | "times" | "jobs" | "type"
-        | "umask" | "ulimit" => quiet,
+        "true" | "false" | ":" | "test" | "[" | "cd" | "pushd" | "popd" | "dirs" | "wait" | "times" | "jobs"
+        | "type" | "umask" | "ulimit" => quiet,
         "date" => date,
         "hostname" => hostname,
         "printenv" | "getent" => environment,
@@ -25,8 +25,8 @@ pub(super) fn find(name: &str) -> Option<Reader> {
         "history" => history,
         "dmesg" => dmesg,
         "journalctl" => journal,
-        "ifconfig" | "route" | "arp" | "mount" | "stty" | "timedatectl" | "hostnamectl" | "localectl"
-        | "swapon" | "hwclock" => bare,
+        "ifconfig" | "route" | "arp" | "mount" | "stty" | "timedatectl" | "hostnamectl" | "localectl" | "swapon"
+        | "hwclock" => bare,
         "ip" => ip,
         "sysctl" => sysctl,
         _ => return None,
@@ -57,7 +57,8 @@ fn quiet(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn date(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let found = options(call.args, Spec { short: "dfrsIvz", long: &["date", "file", "reference", "set"], stops: false });
+    let found =
+        options(call.args, Spec { short: "dfrsIvz", long: &["date", "file", "reference", "set"], stops: false });
     // Without a `+` an operand is the time to set.
     let bare = found.operands.iter().any(|operand| !operand.text.starts_with('+'));
     if found.has("s", "set") || found.uncertain || (bare && !found.has("vjd", "date")) {
@@ -69,7 +70,9 @@ fn date(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn hostname(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let harmless = call.args.iter().all(|arg| arg.exact && matches!(arg.text.as_str(), "-f" | "-i" | "-I" | "-s" | "-d" | "-A" | "--fqdn" | "--short"));
+    let harmless = call.args.iter().all(|arg| {
+        arg.exact && matches!(arg.text.as_str(), "-f" | "-i" | "-I" | "-s" | "-d" | "-A" | "--fqdn" | "--short")
+    });
     let effect = if harmless { call.pure(Action::Read) } else { call.mutating(Action::Update).with(Danger::Privilege) };
     walk.found.effect(effect);
     Input::Output
@@ -80,7 +83,8 @@ fn environment(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let secret = if call.name == "getent" {
         call.args.iter().any(|arg| arg.text.contains("shadow"))
     } else {
-        let names: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).filter(|text| !text.starts_with('-')).collect();
+        let names: Vec<&str> =
+            call.args.iter().map(|arg| arg.text.as_str()).filter(|text| !text.starts_with('-')).collect();
         names.is_empty() || names.iter().any(|name| paths::is_secret_variable(name.trim_start_matches('$')))
     };
     if secret {
@@ -118,7 +122,9 @@ fn yes(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn history(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let changes = call.args.iter().any(|arg| arg.floating || (arg.text.starts_with('-') && arg.text.contains(['c', 'd', 'w', 's', 'r', 'a', 'n'])));
+    let changes = call.args.iter().any(|arg| {
+        arg.floating || (arg.text.starts_with('-') && arg.text.contains(['c', 'd', 'w', 's', 'r', 'a', 'n']))
+    });
     let effect = if changes { call.mutating(Action::Delete) } else { call.pure(Action::Read).with(Danger::Secret) };
     walk.found.effect(effect);
     Input::Output
@@ -126,15 +132,20 @@ fn history(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 fn dmesg(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = options(call.args, Spec { short: "flnsFk", long: &[], stops: false });
-    let changes = found.has("cCDEn", "clear") || found.has_any(&["read-clear", "console-off", "console-on", "console-level"]);
+    let changes =
+        found.has("cCDEn", "clear") || found.has_any(&["read-clear", "console-off", "console-on", "console-level"]);
     walk.found.effect(if changes { call.mutating(Action::Delete) } else { call.pure(Action::Read) });
     Input::Output
 }
 
 fn journal(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let found = options(call.args, Spec { short: "unpbtSUo", long: &["unit", "since", "until", "lines"], stops: false });
+    let found =
+        options(call.args, Spec { short: "unpbtSUo", long: &["unit", "since", "until", "lines"], stops: false });
     let changes = found.flags.iter().any(|flag| {
-        flag.long && ["vacuum", "rotate", "flush", "sync", "relinquish", "smart", "update", "setup", "force", "cursor-file"].iter().any(|word| flag.name.starts_with(word))
+        flag.long
+            && ["vacuum", "rotate", "flush", "sync", "relinquish", "smart", "update", "setup", "force", "cursor-file"]
+                .iter()
+                .any(|word| flag.name.starts_with(word))
     });
     walk.found.effect(if changes { call.mutating(Action::Delete).unbounded() } else { call.pure(Action::Read) });
     Input::Output
@@ -163,11 +174,19 @@ fn bare(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn ip(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let changes = ["add", "del", "delete", "set", "change", "replace", "flush", "append", "exec", "up", "down", "restore", "attach", "detach", "prepend"];
+    let changes = [
+        "add", "del", "delete", "set", "change", "replace", "flush", "append", "exec", "up", "down", "restore",
+        "attach", "detach", "prepend",
+    ];
     let batch = call.args.iter().any(|arg| arg.text.starts_with("-b") && "-batch".starts_with(arg.text.as_str()));
     let word = call.args.iter().any(|arg| arg.floating || changes.contains(&arg.text.as_str()));
     let second = call.args.iter().filter(|arg| !arg.text.starts_with('-')).nth(1);
-    let abbreviated = second.is_some_and(|arg| !arg.text.is_empty() && ["add", "del", "set", "change", "replace", "flush", "exec"].iter().any(|word| word.starts_with(arg.text.as_str())));
+    let abbreviated = second.is_some_and(|arg| {
+        !arg.text.is_empty()
+            && ["add", "del", "set", "change", "replace", "flush", "exec"]
+                .iter()
+                .any(|word| word.starts_with(arg.text.as_str()))
+    });
     if batch || word || abbreviated {
         walk.found.effect(call.mutating(Action::Update).with(Danger::Privilege));
     } else {
@@ -177,7 +196,18 @@ fn ip(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 }
 
 fn sysctl(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
-    let writes = call.args.iter().any(|arg| arg.floating || arg.text.contains('=') || arg.text.starts_with("-p") || arg.text.starts_with("-f") || arg.text.starts_with("-w") || arg.text.starts_with("--"));
-    walk.found.effect(if writes { call.mutating(Action::Update).with(Danger::Privilege) } else { call.pure(Action::Read) });
+    let writes = call.args.iter().any(|arg| {
+        arg.floating
+            || arg.text.contains('=')
+            || arg.text.starts_with("-p")
+            || arg.text.starts_with("-f")
+            || arg.text.starts_with("-w")
+            || arg.text.starts_with("--")
+    });
+    walk.found.effect(if writes {
+        call.mutating(Action::Update).with(Danger::Privilege)
+    } else {
+        call.pure(Action::Read)
+    });
     Input::Output
 }

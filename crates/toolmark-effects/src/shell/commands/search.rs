@@ -20,17 +20,87 @@ pub(super) fn find(name: &str) -> Option<Reader> {
 
 /// Tests and actions without effect, each with the number of its values.
 const TESTS: &[(&str, usize)] = &[
-    ("-name", 1), ("-iname", 1), ("-path", 1), ("-ipath", 1), ("-wholename", 1), ("-iwholename", 1), ("-regex", 1),
-    ("-iregex", 1), ("-regextype", 1), ("-type", 1), ("-xtype", 1), ("-size", 1), ("-mtime", 1), ("-atime", 1), ("-ctime", 1),
-    ("-mmin", 1), ("-amin", 1), ("-cmin", 1), ("-newer", 1), ("-anewer", 1), ("-cnewer", 1), ("-newermt", 1), ("-newerct", 1),
-    ("-newerat", 1), ("-user", 1), ("-group", 1), ("-uid", 1), ("-gid", 1), ("-perm", 1), ("-links", 1), ("-inum", 1),
-    ("-samefile", 1), ("-fstype", 1), ("-lname", 1), ("-ilname", 1), ("-maxdepth", 1), ("-mindepth", 1), ("-printf", 1),
-    ("-used", 1), ("-context", 1), ("-empty", 0), ("-executable", 0), ("-readable", 0), ("-writable", 0), ("-nouser", 0),
-    ("-nogroup", 0), ("-print", 0), ("-print0", 0), ("-ls", 0), ("-prune", 0), ("-quit", 0), ("-depth", 0), ("-d", 0),
-    ("-mount", 0), ("-xdev", 0), ("-daystart", 0), ("-follow", 0), ("-noleaf", 0), ("-ignore_readdir_race", 0),
-    ("-noignore_readdir_race", 0), ("-nowarn", 0), ("-warn", 0), ("-true", 0), ("-false", 0), ("-not", 0), ("-a", 0),
-    ("-and", 0), ("-o", 0), ("-or", 0), ("-H", 0), ("-L", 0), ("-P", 0), ("-E", 0), ("-X", 0), ("-s", 0), ("-x", 0),
-    ("-D", 1), ("-files0-from", 1), ("-O1", 0), ("-O2", 0), ("-O3", 0),
+    ("-name", 1),
+    ("-iname", 1),
+    ("-path", 1),
+    ("-ipath", 1),
+    ("-wholename", 1),
+    ("-iwholename", 1),
+    ("-regex", 1),
+    ("-iregex", 1),
+    ("-regextype", 1),
+    ("-type", 1),
+    ("-xtype", 1),
+    ("-size", 1),
+    ("-mtime", 1),
+    ("-atime", 1),
+    ("-ctime", 1),
+    ("-mmin", 1),
+    ("-amin", 1),
+    ("-cmin", 1),
+    ("-newer", 1),
+    ("-anewer", 1),
+    ("-cnewer", 1),
+    ("-newermt", 1),
+    ("-newerct", 1),
+    ("-newerat", 1),
+    ("-user", 1),
+    ("-group", 1),
+    ("-uid", 1),
+    ("-gid", 1),
+    ("-perm", 1),
+    ("-links", 1),
+    ("-inum", 1),
+    ("-samefile", 1),
+    ("-fstype", 1),
+    ("-lname", 1),
+    ("-ilname", 1),
+    ("-maxdepth", 1),
+    ("-mindepth", 1),
+    ("-printf", 1),
+    ("-used", 1),
+    ("-context", 1),
+    ("-empty", 0),
+    ("-executable", 0),
+    ("-readable", 0),
+    ("-writable", 0),
+    ("-nouser", 0),
+    ("-nogroup", 0),
+    ("-print", 0),
+    ("-print0", 0),
+    ("-ls", 0),
+    ("-prune", 0),
+    ("-quit", 0),
+    ("-depth", 0),
+    ("-d", 0),
+    ("-mount", 0),
+    ("-xdev", 0),
+    ("-daystart", 0),
+    ("-follow", 0),
+    ("-noleaf", 0),
+    ("-ignore_readdir_race", 0),
+    ("-noignore_readdir_race", 0),
+    ("-nowarn", 0),
+    ("-warn", 0),
+    ("-true", 0),
+    ("-false", 0),
+    ("-not", 0),
+    ("-a", 0),
+    ("-and", 0),
+    ("-o", 0),
+    ("-or", 0),
+    ("-H", 0),
+    ("-L", 0),
+    ("-P", 0),
+    ("-E", 0),
+    ("-X", 0),
+    ("-s", 0),
+    ("-x", 0),
+    ("-D", 1),
+    ("-files0-from", 1),
+    ("-O1", 0),
+    ("-O2", 0),
+    ("-O3", 0),
 ];
 
 fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
@@ -95,7 +165,9 @@ fn run_on_each(command: &[Arg], names_secret: bool, walk: &mut Walk<'_>) {
     };
     let args: Vec<Arg> = command.iter().map(each).collect();
     walk.run(&args, &Input::Output);
-    let looks_outside = args.first().is_some_and(|name| matches!(name.text.as_str(), "ls" | "stat" | "file" | "echo" | "du" | "basename" | "dirname"));
+    let looks_outside = args.first().is_some_and(|name| {
+        matches!(name.text.as_str(), "ls" | "stat" | "file" | "echo" | "du" | "basename" | "dirname")
+    });
     if names_secret && !looks_outside {
         let effect = toolmark_core::facts::Effect::pure(Action::Read, "reads the files that were found");
         walk.found.effect(effect.with(Danger::Secret));
@@ -108,10 +180,12 @@ fn fd(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         walk.found.unclear("an argument of `fd` is computed");
     }
     let runs = |text: &str| {
-        matches!(text, "--exec" | "--exec-batch") || (text.starts_with('-') && !text.starts_with("--") && text.contains(['x', 'X']))
+        matches!(text, "--exec" | "--exec-batch")
+            || (text.starts_with('-') && !text.starts_with("--") && text.contains(['x', 'X']))
     };
     if let Some(at) = call.args.iter().position(|arg| runs(&arg.text)) {
-        let exact = call.args.get(at).is_some_and(|arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
+        let exact =
+            call.args.get(at).is_some_and(|arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
         if exact {
             let command: Vec<Arg> = call.args.iter().skip(at + 1).filter(|arg| arg.text != ";").cloned().collect();
             run_on_each(&command, false, walk);

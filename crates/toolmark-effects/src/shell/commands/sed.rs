@@ -23,7 +23,8 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     scripts.extend(found.flags.iter().filter(|flag| flag.is("e", "expression")).filter_map(|flag| flag.value));
     let mut files = found.operands.as_slice();
     let from_file = found.has("f", "file");
-    if scripts.is_empty() && !from_file
+    if scripts.is_empty()
+        && !from_file
         && let Some((script, rest)) = files.split_first()
     {
         scripts.push(&script.text);
@@ -109,7 +110,9 @@ impl Script<'_> {
 
     fn body(&mut self, command: char) -> Result<Option<Does>, ()> {
         match command {
-            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' | 'l' | 'q' | 'Q' => Ok(None),
+            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' | 'l' | 'q' | 'Q' => {
+                Ok(None)
+            }
             'a' | 'i' | 'c' => {
                 self.text();
                 Ok(None)

@@ -82,8 +82,34 @@ fn decide(args: &[Arg], found: &Options<'_>, verbs: &Verbs) -> Option<Does> {
 
 /// Options in front of a verb that take no value.
 const PLAIN: &[&str] = &[
-    "no-pager", "verbose", "quiet", "silent", "yes", "json", "long", "help", "global", "debug", "no-color", "color", "offline", "locked", "frozen", "user",
-    "system", "all", "failed", "plain", "no-legend", "full", "version", "tls", "no-cli-pager", "insecure-skip-tls-verify", "no-input", "status-all",
+    "no-pager",
+    "verbose",
+    "quiet",
+    "silent",
+    "yes",
+    "json",
+    "long",
+    "help",
+    "global",
+    "debug",
+    "no-color",
+    "color",
+    "offline",
+    "locked",
+    "frozen",
+    "user",
+    "system",
+    "all",
+    "failed",
+    "plain",
+    "no-legend",
+    "full",
+    "version",
+    "tls",
+    "no-cli-pager",
+    "insecure-skip-tls-verify",
+    "no-input",
+    "status-all",
 ];
 
 /// True when an option in front of the verb is not known: it may take the verb for its value, and another word is the verb.
@@ -93,7 +119,9 @@ pub(super) fn hides_verb(args: &[Arg], spec: Spec) -> bool {
         let Some(long) = arg.text.strip_prefix("--").filter(|_| !arg.floating) else {
             if arg.text.starts_with('-') && !arg.floating {
                 // The value of a short option, unless it is attached.
-                if arg.text.chars().count() == 2 && arg.text.chars().nth(1).is_some_and(|letter| spec.short.contains(letter)) {
+                if arg.text.chars().count() == 2
+                    && arg.text.chars().nth(1).is_some_and(|letter| spec.short.contains(letter))
+                {
                     rest.next();
                 }
                 continue;
@@ -113,7 +141,9 @@ pub(super) fn hides_verb(args: &[Arg], spec: Spec) -> bool {
 
 fn note(call: &Call<'_>, walk: &mut Walk<'_>, does: Does, found: &Options<'_>, verbs: &Verbs) {
     let asks = found.flags.iter().any(|flag| flag.long && flag.name == "help");
-    let dry = found.flags.iter().any(|flag| flag.long && flag.value.is_none_or(|v| v != "false" && v != "none") && verbs.dry.contains(&flag.name));
+    let dry = found.flags.iter().any(|flag| {
+        flag.long && flag.value.is_none_or(|v| v != "false" && v != "none") && verbs.dry.contains(&flag.name)
+    });
     if asks || dry {
         walk.found.effect(call.pure(Action::Read));
         return;

@@ -14,9 +14,10 @@ pub(super) fn find(name: &str) -> Option<Reader> {
     Some(match name {
         "env" => env,
         "sudo" | "doas" | "pkexec" | "runuser" | "su" | "chroot" | "nsenter" | "unshare" | "setpriv" => privileged,
-        "nohup" | "setsid" | "command" | "builtin" | "exec" | "time" | "nice" | "ionice" | "chrt" | "taskset" | "stdbuf"
-        | "timeout" | "gtimeout" | "unbuffer" | "caffeinate" | "numactl" | "busybox" | "toybox" | "strace" | "ltrace" | "flock"
-        | "proxychains" | "proxychains4" | "torsocks" | "chronic" | "xvfb-run" | "faketime" => plain,
+        "nohup" | "setsid" | "command" | "builtin" | "exec" | "time" | "nice" | "ionice" | "chrt" | "taskset"
+        | "stdbuf" | "timeout" | "gtimeout" | "unbuffer" | "caffeinate" | "numactl" | "busybox" | "toybox"
+        | "strace" | "ltrace" | "flock" | "proxychains" | "proxychains4" | "torsocks" | "chronic" | "xvfb-run"
+        | "faketime" => plain,
         "xargs" | "gxargs" => xargs,
         "watch" => watch,
         "script" | "parallel" | "entr" | "systemd-run" | "expect" | "screen" | "tmux" => unseen,
@@ -102,7 +103,10 @@ fn env(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 
 fn privileged(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let (spec, operands) = match call.name {
-        "sudo" => (Spec { short: "ugpCrthUTDR", long: &["user", "group", "prompt", "chdir", "host", "chroot"], stops: true }, 0),
+        "sudo" => (
+            Spec { short: "ugpCrthUTDR", long: &["user", "group", "prompt", "chdir", "host", "chroot"], stops: true },
+            0,
+        ),
         "chroot" => (Spec { short: "", long: &[], stops: true }, 1),
         "nsenter" => (Spec { short: "tSG", long: &["target"], stops: true }, 0),
         _ => (Spec { short: "uCcsg", long: &["user", "command", "shell"], stops: true }, 0),

@@ -235,8 +235,7 @@ impl Reader<'_> {
     }
 
     fn assignment(&mut self) -> Parsed<Assignment> {
-        let (name, length) =
-            self.assignment_name().map(|(name, length)| (name.to_owned(), length)).unwrap_or_default();
+        let (name, length) = self.assignment_name().map(|(name, length)| (name.to_owned(), length)).unwrap_or_default();
         let adds = self.rest().get(..length).is_some_and(|head| head.ends_with("+="));
         self.at += length;
         self.notes.assigned.push(name.clone());

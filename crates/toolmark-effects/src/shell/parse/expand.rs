@@ -270,7 +270,9 @@ impl Reader<'_> {
                     return Ok(());
                 }
                 Some(b')' | b'\'' | b'"' | b'\\' | b'\n') => return Err(Refusal("arithmetic is not closed")),
-                Some(b'>') if place == Place::Command => return Err(Refusal("another shell would write to a file here")),
+                Some(b'>') if place == Place::Command => {
+                    return Err(Refusal("another shell would write to a file here"));
+                }
                 Some(b';') if place != Place::Loop => return Err(Refusal("arithmetic holds a semicolon")),
                 Some(b'`') => self.backquoted(pieces, true)?,
                 Some(b'$') => self.dollar(pieces, true)?,

@@ -85,14 +85,7 @@ const INNER_WORDS: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, depth: u8) -> Self {
-        Self {
-            text,
-            at: 0,
-            depth,
-            pending: Vec::new(),
-            outer_pending: false,
-            notes: Notes::default(),
-        }
+        Self { text, at: 0, depth, pending: Vec::new(), outer_pending: false, notes: Notes::default() }
     }
 
     /// Reads a text that was taken out of this one, one level deeper.

@@ -23,7 +23,9 @@ impl Reader<'_> {
                     self.at += 1;
                     continue;
                 }
-                Some(b'<' | b'>' | b'|' | b'&' | b';' | b'#' | b'\n') => return Err(Refusal("a test holds an operator")),
+                Some(b'<' | b'>' | b'|' | b'&' | b';' | b'#' | b'\n') => {
+                    return Err(Refusal("a test holds an operator"));
+                }
                 _ => {}
             }
             if self.bare_word() == "!" {
