@@ -4,7 +4,7 @@ use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 use toolmark_core::text::visible;
 
-use super::arg::written;
+use super::arg::{lower, written};
 use super::tree::Word;
 use super::walk::Walk;
 
