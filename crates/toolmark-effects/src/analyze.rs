@@ -188,7 +188,7 @@ fn redis(shape: &str, all: &Map<String, Value>, settings: &Settings) -> Vec<Read
             Some(Value::String(text)) if text.len() <= settings.limits.bytes => parts.push(text.clone()),
             Some(Value::Number(number)) => parts.push(number.to_string()),
             Some(Value::Array(items)) => {
-                parts.extend(items.iter().take(settings.limits.items).filter_map(Value::as_str).map(str::to_owned))
+                parts.extend(items.iter().take(settings.limits.items).filter_map(Value::as_str).map(str::to_owned));
             }
             // A value of any other shape is data, and data changes nothing about what the command does.
             Some(_) => parts.push("value".into()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::language::Language;
 
 /// How arguments are analyzed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Settings {
     /// What arguments are written in, by JSON pointer; `None` for an argument that holds no program whatever it looks like.
     pub languages: BTreeMap<String, Option<Language>>,
@@ -27,11 +27,5 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { bytes: 256 * 1024, items: 256 }
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { languages: BTreeMap::new(), roots: Vec::new(), limits: Limits::default() }
     }
 }

@@ -150,7 +150,7 @@ impl<'s, 'a> Collector<'s, 'a> {
                 match (kind, chosen.get("items")) {
                     (Kind::Object, _) => self.collect(chosen, &pointer, depth + 1, out),
                     (Kind::Objects, Some(items)) => {
-                        self.collect(self.choose(items), &format!("{pointer}/*"), depth + 1, out)
+                        self.collect(self.choose(items), &format!("{pointer}/*"), depth + 1, out);
                     }
                     _ => {}
                 }

@@ -36,14 +36,11 @@ fn kubernetes(clues: &Clues, out: &mut Vec<Carrier>) {
         .is_some()
         || (clues.parameter(&["name", "podname"]).is_some() && clues.parameter(&["namespace"]).is_some())
         || clues.named(&["kubeconfig", "configuration"]);
-    if acts && !executes && kubernetes::is_operation(&clues.raw) {
-        out.push(
-            Carrier::new("", Language::Kubernetes, "the tool acts on a cluster").with(With::Name(clues.raw.clone())),
-        );
-    } else if acts && !executes && clues.parameter(&["operation", "verb", "action", "subcommand"]).is_some() {
-        out.push(
-            Carrier::new("", Language::Kubernetes, "the tool acts on a cluster").with(With::Name(clues.raw.clone())),
-        );
+    let verb = kubernetes::is_operation(&clues.raw)
+        || clues.parameter(&["operation", "verb", "action", "subcommand"]).is_some();
+    if acts && !executes && verb {
+        let carrier = Carrier::new("", Language::Kubernetes, "the tool acts on a cluster");
+        out.push(carrier.with(With::Name(clues.raw.clone())));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod clues;
 mod commands;
+mod paths;
 mod places;
 mod programs;
 

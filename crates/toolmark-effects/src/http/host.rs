@@ -85,7 +85,7 @@ fn plain(host: &str) -> Option<String> {
                 let low = rest.next().and_then(|c| c.to_digit(16));
                 match high.zip(low).and_then(|(high, low)| char::from_u32(high * 16 + low)) {
                     Some(decoded) if decoded.is_ascii_alphanumeric() || matches!(decoded, '.' | '-' | ':') => {
-                        out.push(decoded.to_ascii_lowercase())
+                        out.push(decoded.to_ascii_lowercase());
                     }
                     // A zone such as `%eth0`, or an attempt.
                     _ => return None,
@@ -93,7 +93,7 @@ fn plain(host: &str) -> Option<String> {
             }
             '\u{3002}' | '\u{FF0E}' | '\u{FF61}' => out.push('.'),
             '\u{FF01}'..='\u{FF5E}' => {
-                out.extend(char::from_u32(u32::from(character) - 0xFEE0).map(|c| c.to_ascii_lowercase()))
+                out.extend(char::from_u32(u32::from(character) - 0xFEE0).map(|c| c.to_ascii_lowercase()));
             }
             _ if character.is_ascii() => out.push(character.to_ascii_lowercase()),
             // Circled and other digits become plain ones in some clients.

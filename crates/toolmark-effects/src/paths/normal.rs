@@ -23,7 +23,7 @@ const MAX_ROUNDS: usize = 3;
 
 /// Brings a path into its one spelling.
 pub(super) fn normalize(path: &str) -> Normal {
-    let mut normal = Normal { hidden: path.chars().any(|c| c.is_control()), ..Normal::default() };
+    let mut normal = Normal { hidden: path.chars().any(char::is_control), ..Normal::default() };
     let path = path.trim();
     let stripped = strip_scheme(path);
     let mut text = decode(stripped, &mut normal);

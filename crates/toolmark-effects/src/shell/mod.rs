@@ -13,6 +13,7 @@ mod redirect;
 mod scan;
 mod scope;
 mod tree;
+mod variables;
 mod walk;
 
 use toolmark_core::facts::Reading;

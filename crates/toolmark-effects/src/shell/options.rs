@@ -46,7 +46,7 @@ pub(super) fn options<'a>(args: &'a [Arg], spec: Spec) -> Options<'a> {
                 Some((name, value)) => (name, Some(value)),
                 None => (long, None),
             };
-            let takes = value.is_none() && spec.long.iter().any(|known| *known == name);
+            let takes = value.is_none() && spec.long.contains(&name);
             let value = if takes { rest.next().map(|arg| arg.text.as_str()) } else { value };
             found.flags.push(Flag { name, long: true, value });
         } else if arg.text.starts_with('-') && arg.text.len() > 1 {

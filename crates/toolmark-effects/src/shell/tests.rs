@@ -71,3 +71,45 @@ fn check(case: &Value, found: &Summary) -> Result<(), String> {
         _ => Ok(()),
     }
 }
+
+#[test]
+fn a_word_that_is_not_literal_names_no_command() {
+    for text in ["$x", "${x}y", "r$x", "$(a)", "`a`", "*", "r?", "~x y z", "$((1))"] {
+        assert!(summary(read(text)).unclear.is_some(), "{text}");
+    }
+}
+
+#[test]
+fn a_program_without_a_shell_has_no_operators() {
+    assert!(summary(read_argv(&["echo", "; rm x", "$(rm y)"])).effects.iter().all(Effect::is_harmless));
+    assert!(
+        summary(read_argv(&["sh", "-c", "rm x"])).effects.iter().any(|effect| effect.mutability == Mutability::Mutates)
+    );
+}
+
+#[test]
+fn what_is_too_long_to_be_reviewed_is_not_read() {
+    assert!(summary(read(&"a".repeat(10_001))).unclear.is_some_and(|reason| reason.contains("10,000")));
+    assert!(summary(read(&format!("echo {}", "a".repeat(9_000)))).unclear.is_none());
+}
+
+proptest! {
+    #[test]
+    fn no_text_is_too_strange_to_be_read(text in "\\PC{0,120}") {
+        let _ = read(&text);
+    }
+
+    #[test]
+    fn no_program_is_too_strange_to_be_read(text in "[a-z =$(){}\\[\\]|;&<>'\"`\\\\\n*?~!#,-]{0,80}") {
+        let _ = read(&text);
+    }
+
+    #[test]
+    fn adding_a_command_never_takes_an_effect_away(first in "[a-z]{1,4}( -[a-z])?( [a-z./]{1,5})?", second in "(rm x|ls|foo|cat y > z)") {
+        let alone = summary(read(&second));
+        let both = summary(read(&format!("{first}; {second}")));
+        let kept = alone.effects.iter().filter(|effect| !effect.is_harmless()).all(|effect| both.effects.contains(effect));
+        prop_assert!(kept, "{}; {}", first, second);
+        prop_assert!(alone.unclear.is_none() || both.unclear.is_some());
+    }
+}

@@ -224,7 +224,7 @@ fn redis(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         (true, Input::Text(text)) => walk.found.embedded(Language::Redis, text.clone()),
         (true, _) if found.has_any(&["scan"]) => walk.found.effect(call.pure(Action::Search)),
         (true, _) if found.has_any(&["bigkeys", "stat", "latency", "memkeys", "hotkeys"]) => {
-            walk.found.effect(call.pure(Action::Read))
+            walk.found.effect(call.pure(Action::Read));
         }
         (true, _) => walk.found.unclear(format!("`{}` waits for commands", call.name)),
     }
@@ -246,7 +246,7 @@ fn cypher(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     );
     match (found.operands.first(), call.input) {
         (Some(query), _) if query.exact && !found.has("f", "file") => {
-            walk.found.embedded(Language::Cypher, query.text.clone())
+            walk.found.embedded(Language::Cypher, query.text.clone());
         }
         (None, Input::Text(text)) if !found.has("f", "file") => walk.found.embedded(Language::Cypher, text.clone()),
         _ => walk.found.unclear("`cypher-shell` runs what is not seen here"),

@@ -3,7 +3,8 @@
 use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 
-use super::verbs::{Does, behind, effect};
+use super::tables::git::VERBS;
+use super::verbs::{behind, effect};
 use crate::shell::arg::Arg;
 use crate::shell::call::Call;
 use crate::shell::options::{Options, Spec, options};
@@ -54,90 +55,6 @@ const HARMLESS_SETTINGS: &[&str] = &[
 const RUNS: &[&str] =
     &["upload-pack", "receive-pack", "exec", "ext-diff", "open-files-in-pager", "extcmd", "tool", "template"];
 
-/// Verbs whose options do not matter beyond [`RUNS`] and `--output`.
-const VERBS: &[(&str, Does)] = &[
-    ("status", Does::Reads),
-    ("log", Does::Reads),
-    ("diff", Does::Reads),
-    ("show", Does::Reads),
-    ("blame", Does::Reads),
-    ("annotate", Does::Reads),
-    ("shortlog", Does::Reads),
-    ("describe", Does::Reads),
-    ("rev-parse", Does::Reads),
-    ("rev-list", Does::Reads),
-    ("ls-files", Does::Reads),
-    ("ls-tree", Does::Reads),
-    ("ls-remote", Does::Reads),
-    ("cat-file", Does::Reads),
-    ("name-rev", Does::Reads),
-    ("merge-base", Does::Reads),
-    ("for-each-ref", Does::Reads),
-    ("show-ref", Does::Reads),
-    ("show-branch", Does::Reads),
-    ("cherry", Does::Reads),
-    ("whatchanged", Does::Reads),
-    ("count-objects", Does::Reads),
-    ("var", Does::Reads),
-    ("check-ignore", Does::Reads),
-    ("check-attr", Does::Reads),
-    ("grep", Does::Searches),
-    ("range-diff", Does::Reads),
-    ("diff-tree", Does::Reads),
-    ("diff-index", Does::Reads),
-    ("diff-files", Does::Reads),
-    ("verify-commit", Does::Reads),
-    ("verify-tag", Does::Reads),
-    ("help", Does::Reads),
-    ("version", Does::Reads),
-    ("fsck", Does::Reads),
-    ("check-ref-format", Does::Reads),
-    ("get-tar-commit-id", Does::Reads),
-    ("add", Does::Updates),
-    ("stage", Does::Updates),
-    ("mv", Does::Updates),
-    ("rm", Does::Deletes),
-    ("merge", Does::Merges),
-    ("pull", Does::Updates),
-    ("fetch", Does::Updates),
-    ("rebase", Does::Updates),
-    ("cherry-pick", Does::Updates),
-    ("revert", Does::Creates),
-    ("am", Does::Creates),
-    ("init", Does::Creates),
-    ("clone", Does::Creates),
-    ("format-patch", Does::Creates),
-    ("gc", Does::Updates),
-    ("prune", Does::Deletes),
-    ("repack", Does::Updates),
-    ("pack-refs", Does::Updates),
-    ("update-ref", Does::Updates),
-    ("update-index", Does::Updates),
-    ("commit-tree", Does::Creates),
-    ("write-tree", Does::Creates),
-    ("hash-object", Does::Creates),
-    ("mktree", Does::Creates),
-    ("read-tree", Does::Updates),
-    ("send-email", Does::Sends),
-    ("filter-branch", Does::Purges),
-    ("filter-repo", Does::Purges),
-    ("maintenance", Does::Updates),
-    ("bundle", Does::Overwrites),
-    ("worktree", Does::Creates),
-    ("notes", Does::Updates),
-    ("replace", Does::Updates),
-    ("sparse-checkout", Does::Updates),
-    ("lfs", Does::Updates),
-    ("switch", Does::Updates),
-    ("submodule", Does::Installs),
-    ("archive", Does::Reads),
-    ("bisect", Does::Updates),
-    ("rerere", Does::Updates),
-    ("mergetool", Does::Runs),
-    ("difftool", Does::Runs),
-    ("credential", Does::Reveals),
-];
-
 /// Second words that only look.
 const LOOKS: &[(&str, &[&str])] = &[
     ("stash", &["list", "show"]),
@@ -179,7 +96,7 @@ pub(super) fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         || (matches!(verb, "clone" | "ls-remote") && found.has("uc", "config"))
         || (verb == "rebase" && found.has("x", ""))
         || args.iter().any(|arg| arg.text.starts_with("ext::") || arg.text.starts_with("fd::"));
-    if runs && !(verb == "log" && !found.has_any(&["ext-diff"])) {
+    if runs {
         walk.found.effect(call.runs());
     }
     if asks {

@@ -18,6 +18,7 @@ mod print;
 mod search;
 mod sed;
 mod system;
+mod tables;
 mod verbs;
 mod wrap;
 
@@ -88,7 +89,7 @@ fn find(name: &str) -> Option<Reader> {
         .or_else(|| cloud::find(name))
         .or_else(|| system::find(name))
         .or_else(|| databases::find(name))
-        .or_else(|| match name {
+        .or(match name {
             "sed" | "gsed" => Some(sed::read as Reader),
             "awk" | "gawk" | "mawk" | "nawk" => Some(awk::read),
             "git" => Some(git::read),

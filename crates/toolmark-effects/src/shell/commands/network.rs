@@ -94,13 +94,13 @@ fn wget(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
 fn httpie(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     let found = options(call.args, Spec { short: "oapA", long: &["output", "auth", "print", "session"], stops: false });
     let first = found.operands.first().map(|arg| arg.text.to_ascii_uppercase()).unwrap_or_default();
-    let method = first.chars().all(|c| c.is_ascii_alphabetic()).then_some(first.as_str()).unwrap_or_default();
+    let method = if first.chars().all(|c| c.is_ascii_alphabetic()) { first.as_str() } else { Default::default() };
     let item = |arg: &&Arg| {
         let text = arg.text.as_str();
         !text.contains("://")
             && (text.contains(":=") || (text.contains('=') && !text.contains("==")) || text.contains('@'))
     };
-    let data = found.operands.iter().skip(1).any(|arg| item(&arg)) || *call.input != Input::Inherit;
+    let data = found.operands.iter().skip(1).any(item) || *call.input != Input::Inherit;
     let mut effect = match method {
         "DELETE" => call.mutating(Action::Delete).with(Danger::Outward),
         "PUT" => call.mutating(Action::Overwrite).with(Danger::Outward),

@@ -31,7 +31,8 @@ impl Reader<'_> {
         let rest = self.rest();
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let operator = rest.get(digits..).unwrap_or_default();
-        if !operator.starts_with(['<', '>']) && !(digits == 0 && operator.starts_with("&>")) {
+        let both = digits == 0 && operator.starts_with("&>");
+        if !(operator.starts_with(['<', '>']) || both) {
             return Ok(None);
         }
         if digits == 0 && (operator.starts_with("<(") || operator.starts_with(">(")) {
