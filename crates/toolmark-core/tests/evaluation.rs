@@ -3,6 +3,8 @@
 //! These are figures on data that the rules were written against; what they promise about other servers is in
 //! `docs/decisions/0011-classifier.md`.
 
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test may stop")]
+
 use serde_json::Value;
 use toolmark_core::evaluation::{Evaluation, Form, Label, Pair, PairSeverity, Tools};
 
