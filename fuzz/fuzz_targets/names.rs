@@ -16,6 +16,6 @@ fuzz_target!(|text: &str| {
     if let Ok(slug) = PackName::slug(text) {
         assert!(slug.as_str().parse::<PackName>().is_ok());
     }
-    humanize(text);
-    visible(text, 50);
+    let _ = humanize(text);
+    let _ = visible(text, 50);
 });

@@ -4,7 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use toolmark_core::schema::compare::compare;
-use toolmark_core::schema::{InputSchema, strict};
+use toolmark_core::schema::check::InputSchema;
+use toolmark_core::schema::strict;
 
 fuzz_target!(|text: &str| {
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
@@ -16,5 +17,5 @@ fuzz_target!(|text: &str| {
         let _ = compiled.check(instance);
     }
     let _ = compare(schema, instance);
-    let _ = strict::to_strict(schema);
+    let _ = strict::to_strict(schema, strict::OpenObjects::Close);
 });

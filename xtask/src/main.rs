@@ -1,7 +1,8 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | bench | fuzz`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | bench | fuzz | index`.
 
 mod bench;
 mod fuzz;
+mod index;
 mod run;
 mod test;
 mod vectors;
@@ -27,6 +28,8 @@ enum Command {
     Bench(bench::Bench),
     /// Feed the parsers with hostile input for a while
     Fuzz(fuzz::Fuzz),
+    /// Write the index of error pages
+    Index(index::Index),
 }
 
 fn main() -> ExitCode {
@@ -35,5 +38,6 @@ fn main() -> ExitCode {
         Command::Vectors(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Fuzz(command) => command.run(),
+        Command::Index(command) => command.run(),
     }
 }

@@ -1,4 +1,5 @@
 //! The direction of dependencies, held by a test over `cargo metadata`: arrows point down only.
+#![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -10,6 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-core", &[]),
     ("toolmark-effects", &["toolmark-core"]),
     ("toolmark-lint", &["toolmark-core"]),
+    ("toolmark-policy", &["toolmark-core"]),
     ("toolmark", &["toolmark-core", "toolmark-lint"]),
     ("toolmark-cli", &["toolmark-core", "toolmark-lint"]),
     ("toolmark-testkit", &["toolmark-core"]),

@@ -1,1 +1,33 @@
-fn main() {}
+//! The `toolmark` binary: reads what people ask for, runs one command, answers with a documented exit code.
+
+mod cli;
+mod commands;
+mod demo;
+mod exit;
+mod failure;
+mod input;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    cli.color.apply();
+    let json = cli.wants_json();
+    let done = match cli.command {
+        Command::Up(arguments) => commands::up::run(&arguments),
+        Command::Inspect(arguments) => commands::inspect::run(&arguments),
+        Command::Resolve(arguments) => commands::resolve::run(&arguments),
+        Command::Lint(arguments) => commands::lint::run(&arguments),
+        Command::Pin(arguments) => commands::pin::run(&arguments),
+        Command::Diff(arguments) => commands::diff::run(&arguments),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.show(json).into(),
+    }
+}

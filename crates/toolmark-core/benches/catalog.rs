@@ -168,7 +168,7 @@ fn resolve(size: usize) -> Vec<Measured> {
                 for &at in &order {
                     match kind {
                         "canonical" => {
-                            assert!(matches!(black_box(catalog.resolve(black_box(&names[at]))), Resolution::Found(_)))
+                            assert!(matches!(black_box(catalog.resolve(black_box(&names[at]))), Resolution::Found(_)));
                         }
                         _ => assert!(black_box(table.resolve(black_box(&names[at]))).is_some()),
                     }

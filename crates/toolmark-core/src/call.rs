@@ -76,20 +76,23 @@ impl TryFrom<&Value> for CallId {
 
 impl CallFingerprint {
     /// What a call of `tool` with these arguments says.
+    ///
+    /// Take the arguments from their text with [`crate::json::read`] where there is one: `serde_json::Value` has already rounded
+    /// integers beyond 64 bits, and two calls that differ there would look the same.
     #[must_use]
-    pub fn of(tool: &CanonicalName, arguments: &Value) -> Self {
+    pub fn of(tool: &CanonicalName, arguments: &Json<'_>) -> Self {
         let mut text = Vec::new();
         canonical::write_string(tool.as_str(), &mut text);
-        canonical::write(&Json::from(arguments), &mut text);
+        canonical::write(arguments, &mut text);
         Self::of_bytes(digest::CALL, &text)
     }
 }
 
 impl ArgumentDigest {
-    /// The digest of a call's arguments.
+    /// The digest of a call's arguments, taken from their text as for [`CallFingerprint::of`].
     #[must_use]
-    pub fn of(arguments: &Value) -> Self {
-        Self::of_bytes(digest::ARGUMENTS, canonical::to_canonical(&Json::from(arguments)).as_bytes())
+    pub fn of(arguments: &Json<'_>) -> Self {
+        Self::of_bytes(digest::ARGUMENTS, canonical::to_canonical(arguments).as_bytes())
     }
 }
 

@@ -110,7 +110,7 @@ fn canonical_number(text: &str) -> Cow<'_, str> {
 }
 
 /// The order of RFC 8785: by UTF-16 code units, which differs from the order of code points above U+FFFF only.
-fn utf16_order(one: &str, other: &str) -> Ordering {
+pub(crate) fn utf16_order(one: &str, other: &str) -> Ordering {
     if one.is_ascii() || other.is_ascii() {
         return one.cmp(other);
     }

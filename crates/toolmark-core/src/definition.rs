@@ -108,13 +108,13 @@ impl Definition {
     ///
     /// # Errors
     /// [`ReadDefinitionError`] when it is not one, with the place in the text where that is known.
-    pub fn read(text: Slice, form: Form) -> Result<Self, ReadDefinitionError> {
+    pub fn read(text: &Slice, form: Form) -> Result<Self, ReadDefinitionError> {
         let bytes = text.text().len();
         if bytes > Self::MAX_BYTES {
             return Err(ReadDefinitionError::TooLarge { bytes });
         }
-        let json = json::read(text.text()).map_err(|error| error.seen_in(&text))?;
-        Self::of_json(&json, text.clone(), form)
+        let json = json::read(text.text()).map_err(|error| error.seen_in(text))?;
+        Self::of_json(&json, text, form)
     }
 
     /// Makes a definition of a value that has no text of its own, such as a tool written in code.
@@ -122,10 +122,10 @@ impl Definition {
     /// # Errors
     /// As [`Definition::read`].
     pub fn of_value(label: &str, value: &Value) -> Result<Self, ReadDefinitionError> {
-        Self::read(Slice::of(label, value.to_string()), Form::Tool)
+        Self::read(&Slice::of(label, value.to_string()), Form::Tool)
     }
 
-    pub(crate) fn of_json(json: &Json<'_>, text: Slice, form: Form) -> Result<Self, ReadDefinitionError> {
+    pub(crate) fn of_json(json: &Json<'_>, text: &Slice, form: Form) -> Result<Self, ReadDefinitionError> {
         let entries = json.entries().ok_or(ReadDefinitionError::NotAnObject(json.type_name()))?;
         let name = json.get("name").and_then(Json::as_str).ok_or(ReadDefinitionError::NoName)?;
         let name: RawName = name.parse()?;
@@ -135,7 +135,13 @@ impl Definition {
         let mut said = Vec::with_capacity(text.text().len());
         let own = entries.iter().filter(|(key, value)| is_said(form, key, value));
         canonical::write_object(own.map(|(key, value)| (key.as_ref(), value)), &mut said);
-        Ok(Self { text, form, name, digest: DefinitionDigest::of_bytes(digest::DEFINITION, &said), declared })
+        Ok(Self {
+            text: text.clone(),
+            form,
+            name,
+            digest: DefinitionDigest::of_bytes(digest::DEFINITION, &said),
+            declared,
+        })
     }
 
     /// What the source calls the tool.
@@ -323,7 +329,8 @@ impl Explain for ReadDefinitionError {
 
 /// What counts as said by the publisher: every field but the collector's own, and not those that are `null`.
 fn is_said(form: Form, key: &str, value: &Json<'_>) -> bool {
-    !value.is_null() && !(form == Form::Row && ROW_FIELDS.contains(&key))
+    let collected = form == Form::Row && ROW_FIELDS.contains(&key);
+    !collected && !value.is_null()
 }
 
 fn check_types(tool: &RawName, json: &Json<'_>) -> Result<(), ReadDefinitionError> {
@@ -351,10 +358,12 @@ fn check_types(tool: &RawName, json: &Json<'_>) -> Result<(), ReadDefinitionErro
 
 /// Reads `_meta["dev.toolmark/behavior"]`, or the top-level fields of the paper.
 fn declared_behavior(json: &Json<'_>) -> Result<Option<Behavior>, ParseBehaviorError> {
-    let place = json.get("_meta").and_then(|meta| meta.get("dev.toolmark/behavior")).unwrap_or(json);
+    let declared = json.get("_meta").and_then(|meta| meta.get("dev.toolmark/behavior"));
+    let place = declared.unwrap_or(json);
     let field = |name: &str| place.get(name).and_then(Json::as_str);
     let given = ["mutability", "action", "output_domain"].map(|name| (name, field(name)));
-    if given.iter().all(|(_, value)| value.is_none()) {
+    // A field that is only called `action` declares nothing.
+    if declared.is_none() && field("mutability").is_none() && field("output_domain").is_none() {
         return Ok(None);
     }
     match given {

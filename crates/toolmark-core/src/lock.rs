@@ -307,7 +307,7 @@ impl Explain for ReadLockError {
         match &self.kind {
             ReadLockErrorKind::Version(_) => "use a newer toolmark".into(),
             _ => {
-                "take the file from version control again, or review the tools and write a new one with `toolmark pin`"
+                "take the file from version control again, or remove it, review the tools and write a new one with `toolmark pin`"
                     .into()
             }
         }

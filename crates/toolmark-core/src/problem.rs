@@ -32,7 +32,7 @@ const SHOWN: usize = 6;
 impl Owner {
     pub(crate) fn of(tool: &Tool) -> Self {
         Self {
-            name: tool.canonical().to_string(),
+            name: visible(tool.canonical().as_str(), 300),
             kind: tool.kind(),
             source: tool.source().clone(),
             place: tool.place(),

@@ -67,6 +67,9 @@ pub enum ReadSnapshotError {
     /// JSON, but no tools.
     #[error("this is not a list of tools: {0}")]
     NotTools(&'static str),
+    /// One tool that is too long to be read as one.
+    #[error("one tool of {0} bytes")]
+    LoneTool(usize),
     /// The answer of a server that refused to list its tools.
     #[error("this is an error that a server answered, not a list of tools: {0}")]
     ServerError(String),
@@ -89,7 +92,7 @@ impl SnapshotReader {
             let range = match skim.value() {
                 Ok(range) => range,
                 Err(error) => {
-                    self.refuse(ReadSnapshotError::Json(error), document.place(skim.at()));
+                    self.refuse(&ReadSnapshotError::Json(error), document.place(skim.at()));
                     skim = Skim::new(text, start);
                     // In JSON Lines a broken line does not spoil the others.
                     if lines == 0 || !skim.next_line() {
@@ -104,11 +107,11 @@ impl SnapshotReader {
             match first {
                 b'[' => self.read_list(document, range, &Owner::of(self.documents, key, None)),
                 b'{' => self.read_object(document, range, key),
-                _ => self.refuse(ReadSnapshotError::NotTools("a tool is an object"), document.place(start)),
+                _ => self.refuse(&ReadSnapshotError::NotTools("a tool is an object"), document.place(start)),
             }
         }
         if !any {
-            self.refuse(ReadSnapshotError::Empty(visible(document.label(), 200)), document.place(0));
+            self.refuse(&ReadSnapshotError::Empty(visible(document.label(), 200)), document.place(0));
         }
     }
 
@@ -140,12 +143,13 @@ impl SnapshotReader {
         // Anything longer than one definition can only be a list; do not build it in memory to find out.
         if range.len() <= Definition::MAX_BYTES {
             match json::read(slice.text()) {
-                Ok(json) if json.get("name").is_some() => return self.read_single(&json, &slice, key),
-                Ok(_) => {}
-                Err(error) => {
+                Ok(json) if is_tool(&json) => return self.read_single(&json, &slice, key),
+                // One bad tool must not spoil a list: look for the list, and report the mistake only if there is none.
+                Err(error) if envelope::open(document, range.clone()).is_err() => {
                     let place = slice.place_of(error.offset());
-                    return self.refuse(ReadSnapshotError::Json(error.seen_in(&slice)), place);
+                    return self.refuse(&ReadSnapshotError::Json(error.seen_in(&slice)), place);
                 }
+                Ok(_) | Err(_) => {}
             }
         }
         match envelope::open(document, range) {
@@ -163,7 +167,10 @@ impl SnapshotReader {
                 };
                 self.read_list(document, list.tools, &owner);
             }
-            Err((error, place)) => self.refuse(error, place),
+            Err((ReadSnapshotError::LoneTool(bytes), place)) => {
+                self.keep(Problem::refused(ReadDefinitionError::TooLarge { bytes }.report(), Some(place)));
+            }
+            Err((error, place)) => self.refuse(&error, place),
         }
     }
 
@@ -174,7 +181,7 @@ impl SnapshotReader {
             Some(server) => (Form::Row, Owner::of(self.documents, server, field("package"))),
             None => (Form::Tool, Owner::of(self.documents, key, None)),
         };
-        let definition = Definition::of_json(json, slice.clone(), form);
+        let definition = Definition::of_json(json, slice, form);
         self.add(&owner, definition, slice);
     }
 
@@ -192,16 +199,16 @@ impl SnapshotReader {
             match skim.value() {
                 Ok(part) => {
                     let slice = Slice::new(document, part);
-                    self.add(owner, Definition::read(slice.clone(), Form::Tool), &slice);
+                    self.add(owner, Definition::read(&slice, Form::Tool), &slice);
                 }
-                Err(error) => return self.refuse(ReadSnapshotError::Json(error), document.place(skim.at())),
+                Err(error) => return self.refuse(&ReadSnapshotError::Json(error), document.place(skim.at())),
             }
             if skim.take(b']') {
                 return;
             }
             if !skim.take(b',') {
                 let error = ReadSnapshotError::NotTools("a comma is missing between two tools");
-                return self.refuse(error, document.place(skim.at()));
+                return self.refuse(&error, document.place(skim.at()));
             }
         }
     }
@@ -247,7 +254,7 @@ impl SnapshotReader {
         }
     }
 
-    fn refuse(&mut self, error: ReadSnapshotError, place: Place) {
+    fn refuse(&mut self, error: &ReadSnapshotError, place: Place) {
         self.keep(Problem::refused(error.report(), Some(place)));
     }
 
@@ -295,6 +302,11 @@ impl Snapshot {
     }
 }
 
+/// A tool has a name; a server that lists its tools may have one too.
+fn is_tool(json: &Json<'_>) -> bool {
+    json.get("name").is_some() && json.get("tools").is_none_or(|tools| tools.items().is_none())
+}
+
 impl Owner {
     fn of(document: usize, key: &str, package: Option<&str>) -> Self {
         Self { document, key: key.into(), package: package.unwrap_or_default().into() }
@@ -306,7 +318,7 @@ impl Explain for ReadSnapshotError {
         match self {
             Self::Json(error) => error.code(),
             Self::Empty(_) => Code::new("snapshot-empty"),
-            Self::NotTools(_) => Code::new("snapshot-not-tools"),
+            Self::NotTools(_) | Self::LoneTool(_) => Code::new("snapshot-not-tools"),
             Self::ServerError(_) => Code::new("snapshot-is-an-error"),
         }
     }
@@ -314,7 +326,7 @@ impl Explain for ReadSnapshotError {
     fn why(&self) -> String {
         match self {
             Self::Json(error) => error.why(),
-            Self::Empty(_) | Self::NotTools(_) => {
+            Self::Empty(_) | Self::NotTools(_) | Self::LoneTool(_) => {
                 "an empty catalog would look like one in which nothing is wrong".into()
             }
             Self::ServerError(_) => "the server's tools are not known".into(),
@@ -324,7 +336,7 @@ impl Explain for ReadSnapshotError {
     fn fix(&self) -> String {
         match self {
             Self::Json(error) => error.fix(),
-            Self::Empty(_) | Self::NotTools(_) => {
+            Self::Empty(_) | Self::NotTools(_) | Self::LoneTool(_) => {
                 "save the result of `tools/list`: `{\"tools\": [{\"name\": \"…\", \"inputSchema\": {…}}]}`".into()
             }
             Self::ServerError(_) => "ask the server again and save its result".into(),
@@ -336,6 +348,7 @@ impl Explain for ReadSnapshotError {
             Self::Json(error) => error.facts(),
             Self::Empty(label) => facts([("file", label.as_str().into())]),
             Self::NotTools(found) => facts([("problem", (*found).into())]),
+            Self::LoneTool(bytes) => facts([("bytes", (*bytes).into())]),
             Self::ServerError(message) => facts([("message", message.as_str().into())]),
         }
     }

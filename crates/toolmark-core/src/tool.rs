@@ -1,17 +1,19 @@
 //! A tool in a catalog: one identity with all its layers.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
 use crate::behavior::Behavior;
 use crate::canonical;
 use crate::definition::Definition;
-use crate::digest::{self, DefinitionDigest, Mark};
+use crate::digest::{self, DefinitionDigest, Mark, SchemaDigest};
 use crate::display;
 use crate::document::Place;
+use crate::explain::{Code, Explain};
 use crate::names::{ApprovalKey, CanonicalName, DisplayName, LookupKey, TraceName, text_name};
+use crate::schema::check::{CompileSchemaError, InputSchema, InvalidArguments};
 
 /// Where a tool really comes from: a package, an address, a module. Part of its key, so that a namesake is another tool.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +45,7 @@ pub struct Tool {
     source: Source,
     kind: ToolKind,
     definition: Definition,
+    schema: OnceLock<Box<Result<InputSchema, CompileSchemaError>>>,
 }
 
 /// What rules bind to: source, pack and raw name, without a version.
@@ -50,6 +53,17 @@ pub struct Tool {
 pub struct ToolKey {
     source: Source,
     canonical: CanonicalName,
+}
+
+/// Arguments that may not be sent.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CheckArgumentsError {
+    /// The tool's schema cannot be used.
+    #[error(transparent)]
+    Schema(CompileSchemaError),
+    /// The arguments do not fit it.
+    #[error(transparent)]
+    Arguments(InvalidArguments),
 }
 
 impl Source {
@@ -89,7 +103,7 @@ impl serde::Serialize for ToolKind {
 
 impl Tool {
     pub(crate) fn new(canonical: CanonicalName, source: Source, kind: ToolKind, definition: Definition) -> Self {
-        Self { canonical, source, kind, definition }
+        Self { canonical, source, kind, definition, schema: OnceLock::new() }
     }
 
     /// `pack.raw`, the name under which Toolmark knows it.
@@ -193,6 +207,30 @@ impl Tool {
         self.definition.slice().place()
     }
 
+    /// What it accepts, compiled when somebody first asks and kept.
+    ///
+    /// # Errors
+    /// When the publisher's schema cannot be used; the tool can then not be called.
+    pub fn input_schema(&self) -> Result<&InputSchema, &CompileSchemaError> {
+        let compile = || Box::new(InputSchema::compile(&self.definition.reading().input_schema().to_value()));
+        self.schema.get_or_init(compile).as_ref().as_ref()
+    }
+
+    /// Checks the arguments of a call against what the tool accepts.
+    ///
+    /// # Errors
+    /// [`CheckArgumentsError`] when they do not fit, or when the tool's own schema cannot be used.
+    pub fn check_arguments(&self, arguments: &Value) -> Result<(), CheckArgumentsError> {
+        let schema = self.input_schema().map_err(|error| CheckArgumentsError::Schema(error.clone()))?;
+        schema.check(arguments).map_err(CheckArgumentsError::Arguments)
+    }
+
+    /// What it accepts, as a digest: tools that share it cannot be told apart by validation.
+    #[must_use]
+    pub fn schema_digest(&self) -> SchemaDigest {
+        SchemaDigest::of_schema(&self.definition.reading().input_schema())
+    }
+
     /// The object that stands as `_meta["dev.toolmark/identity"]` wherever the tool is shown.
     #[must_use]
     pub fn identity_json(&self) -> Map<String, Value> {
@@ -225,3 +263,36 @@ impl fmt::Display for ToolKey {
         write!(f, "{}#{}", self.source, self.canonical)
     }
 }
+
+impl Explain for CheckArgumentsError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Schema(error) => error.code(),
+            Self::Arguments(error) => error.code(),
+        }
+    }
+
+    fn why(&self) -> String {
+        match self {
+            Self::Schema(error) => error.why(),
+            Self::Arguments(error) => error.why(),
+        }
+    }
+
+    fn fix(&self) -> String {
+        match self {
+            Self::Schema(error) => error.fix(),
+            Self::Arguments(error) => error.fix(),
+        }
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        match self {
+            Self::Schema(error) => error.facts(),
+            Self::Arguments(error) => error.facts(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

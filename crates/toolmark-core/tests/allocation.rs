@@ -1,4 +1,5 @@
 //! A name that is found costs no memory.
+#![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
 
 use toolmark_core::catalog::{Catalog, Resolution};
 use toolmark_core::document::Document;

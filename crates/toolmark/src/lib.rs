@@ -1,1 +1,45 @@
-//! x
+//! Toolmark makes sure that the tool that runs is the tool that was meant.
+//!
+//! This is the crate an application depends on. It re-exports and adds no logic of its own.
+//!
+//! ```
+//! use toolmark::prelude::*;
+//!
+//! let github = Document::new("github.json", r#"[{"name": "search"}, {"name": "create_issue"}]"#.to_owned());
+//! let jira = Document::new("jira.json", r#"[{"name": "search"}]"#.to_owned());
+//!
+//! let mut reader = SnapshotReader::default();
+//! reader.read(&github, "github");
+//! reader.read(&jira, "jira");
+//! let catalog = reader.finish().into_builder().build().expect("no two tools share a canonical name");
+//!
+//! // A name that one tool has is that tool; a name that two have is nobody's.
+//! assert!(matches!(catalog.resolve("create_issue"), Resolution::Found(_)));
+//! assert!(matches!(catalog.resolve("search"), Resolution::Ambiguous(_)));
+//! assert!(matches!(catalog.resolve("jira.search"), Resolution::Found(_)));
+//! ```
+
+pub use toolmark_core::{
+    behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain, exposure,
+    instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool,
+};
+pub use toolmark_lint as lint;
+
+/// What most programs need.
+pub mod prelude {
+    pub use toolmark_core::behavior::Behavior;
+    pub use toolmark_core::catalog::{Catalog, Declared, Resolution};
+    pub use toolmark_core::definition::Definition;
+    pub use toolmark_core::document::Document;
+    pub use toolmark_core::explain::{Code, Explain, Report};
+    pub use toolmark_core::exposure::{ExposedTable, Mode, Profile, ProfileName, Published};
+    pub use toolmark_core::names::{CanonicalName, PackName, RawName};
+    pub use toolmark_core::pack::Pack;
+    pub use toolmark_core::snapshot::{Snapshot, SnapshotReader};
+    pub use toolmark_core::tool::{Source, Tool, ToolKind};
+}
+
+/// The examples of the README compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

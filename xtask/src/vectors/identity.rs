@@ -6,6 +6,7 @@ mod mcp;
 mod names;
 mod tools;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -97,9 +98,10 @@ fn same(one: &Json<'_>, other: &Json<'_>) -> bool {
         (Json::Array(one), Json::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
         }
-        (Json::Object(one), Json::Object(entries)) => {
-            one.len() == entries.len()
-                && one.iter().all(|(key, value)| other.get(key).is_some_and(|other| same(value, other)))
+        (Json::Object(one), Json::Object(other)) => {
+            let other: HashMap<&str, &Json<'_>> = other.iter().map(|(key, value)| (key.as_ref(), value)).collect();
+            one.len() == other.len()
+                && one.iter().all(|(key, value)| other.get(key.as_ref()).is_some_and(|other| same(value, other)))
         }
         _ => one == other,
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Outcome, Verdict};
 
@@ -88,10 +88,10 @@ impl Report {
             let misses =
                 tally.missed.iter().map(|(id, expected, got)| json!({ "id": id, "expected": expected, "got": got }));
             let mut entry = tally.count().to_json();
-            entry["misses"] = misses.collect();
-            (function.clone(), entry)
+            entry.insert("misses".to_owned(), misses.collect());
+            (function.clone(), Value::Object(entry))
         });
-        let functions: serde_json::Map<String, Value> = functions.collect();
+        let functions: Map<String, Value> = functions.collect();
         json!({ "total": self.total().to_json(), "functions": functions }).to_string()
     }
 
@@ -116,8 +116,10 @@ impl Count {
         self.passed + self.missed + self.pending
     }
 
-    fn to_json(self) -> Value {
-        json!({ "total": self.all(), "passed": self.passed, "missed": self.missed, "pending": self.pending })
+    fn to_json(self) -> Map<String, Value> {
+        let counts =
+            [("total", self.all()), ("passed", self.passed), ("missed", self.missed), ("pending", self.pending)];
+        counts.into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect()
     }
 }
 

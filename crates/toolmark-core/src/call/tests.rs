@@ -1,9 +1,14 @@
 use serde_json::json;
 
 use super::*;
+use crate::json::read;
 
 fn tool(name: &str) -> CanonicalName {
     name.parse().unwrap()
+}
+
+fn fingerprint(name: &str, arguments: &str) -> CallFingerprint {
+    CallFingerprint::of(&tool(name), &read(arguments).unwrap())
 }
 
 #[test]
@@ -16,24 +21,34 @@ fn only_a_non_empty_string_is_a_call_id() {
 
 #[test]
 fn a_fingerprint_ignores_the_spelling_of_the_arguments() {
-    let one: Value = serde_json::from_str(r#"{"a": 1, "b": [true, "é"]}"#).unwrap();
-    let other: Value = serde_json::from_str(r#"{"b":[true,"\u00e9"],"a":1.0}"#).unwrap();
-    assert_eq!(CallFingerprint::of(&tool("p.t"), &one), CallFingerprint::of(&tool("p.t"), &other));
+    let one = fingerprint("p.t", r#"{"a": 1, "b": [true, "é"]}"#);
+    assert_eq!(one, fingerprint("p.t", r#"{"b":[true,"\u00e9"],"a":1.0}"#));
 }
 
 #[test]
 fn a_fingerprint_changes_with_the_tool_and_with_every_argument() {
-    let base = CallFingerprint::of(&tool("p.t"), &json!({"id": 9_007_199_254_740_992_u64}));
-    assert_ne!(base, CallFingerprint::of(&tool("q.t"), &json!({"id": 9_007_199_254_740_992_u64})));
-    assert_ne!(base, CallFingerprint::of(&tool("p.t"), &json!({"id": 9_007_199_254_740_993_u64})));
-    assert_ne!(base, CallFingerprint::of(&tool("p.t"), &json!({"id": 9_007_199_254_740_992_u64, "x": null})));
+    let base = fingerprint("p.t", r#"{"id":9007199254740992}"#);
+    assert_ne!(base, fingerprint("q.t", r#"{"id":9007199254740992}"#));
+    assert_ne!(base, fingerprint("p.t", r#"{"id":9007199254740993}"#));
+    assert_ne!(base, fingerprint("p.t", r#"{"id":9007199254740992,"x":null}"#));
+}
+
+/// Invariant: no two different integers share a fingerprint, however long they are.
+#[test]
+fn integers_beyond_64_bits_are_told_apart() {
+    assert_ne!(
+        fingerprint("p.t", r#"{"id":123456789012345678901}"#),
+        fingerprint("p.t", r#"{"id":123456789012345678902}"#)
+    );
+    let digest = |text: &str| ArgumentDigest::of(&read(text).unwrap());
+    assert_ne!(digest("[123456789012345678901]"), digest("[123456789012345678902]"));
 }
 
 #[test]
 fn the_same_id_with_the_same_content_is_the_same_call() {
     let mut ledger = CallLedger::default();
     let id: CallId = "c1".parse().unwrap();
-    let call = CallFingerprint::of(&tool("p.t"), &json!({}));
+    let call = fingerprint("p.t", "{}");
     assert_eq!(ledger.enter(&id, call), Ok(Entered::New));
     assert_eq!(ledger.enter(&id, call), Ok(Entered::Again));
 }
@@ -42,8 +57,7 @@ fn the_same_id_with_the_same_content_is_the_same_call() {
 fn the_same_id_with_other_content_is_refused_and_the_first_call_stays() {
     let mut ledger = CallLedger::default();
     let id: CallId = "c1".parse().unwrap();
-    let first = CallFingerprint::of(&tool("p.t"), &json!({}));
-    let second = CallFingerprint::of(&tool("p.t"), &json!({"x": 1}));
+    let (first, second) = (fingerprint("p.t", "{}"), fingerprint("p.t", r#"{"x":1}"#));
     assert_eq!(ledger.enter(&id, first), Ok(Entered::New));
     assert_eq!(ledger.enter(&id, second).unwrap_err().code().as_str(), "call-id-reused");
     assert_eq!(ledger.enter(&id, first), Ok(Entered::Again));

@@ -78,15 +78,11 @@ impl Catalog {
             Resolution::Found(tool) => Ok(tool),
             Resolution::Ambiguous(candidates) => Err(ResolveError::Ambiguous {
                 lookup: visible(lookup, 200),
-                candidates: candidates
-                    .iter()
-                    .filter(|tool| may_see(tool))
-                    .map(|tool| tool.canonical().to_string())
-                    .collect(),
+                candidates: candidates.iter().filter(|tool| may_see(tool)).map(shown).collect(),
             }),
             Resolution::NotFound => Err(ResolveError::NotFound {
                 lookup: visible(lookup, 200),
-                suggestions: self.suggest(lookup, may_see).iter().map(|tool| tool.canonical().to_string()).collect(),
+                suggestions: self.suggest(lookup, may_see).into_iter().map(shown).collect(),
             }),
         }
     }
@@ -112,6 +108,11 @@ impl Catalog {
         near.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.canonical().cmp(b.canonical())));
         near.into_iter().take(SUGGESTIONS).map(|(_, tool)| tool).collect()
     }
+}
+
+/// A canonical name, with whatever hides in it made visible.
+fn shown(tool: &Tool) -> String {
+    visible(tool.canonical().as_str(), 300)
 }
 
 impl<'c> Candidates<'c> {

@@ -1,7 +1,7 @@
 //! Where the SDK stores a decision about a function tool, and which other keys may find it.
 
 use super::tool::{FunctionTool, Tool};
-use super::wire::WireName;
+use super::wire::{QualifiedName, WireName};
 use crate::names::{ApprovalKey, LookupKey};
 
 /// Which keys beside the tool's own are wanted.
@@ -25,7 +25,7 @@ pub fn approval_keys(name: WireName<'_>, key: Option<&LookupKey>, options: Appro
     };
     let computed = if options.legacy_same_name && name.is_reserved() { None } else { name.lookup_key() };
     let qualified = name.qualified_name();
-    let qualified = qualified.as_ref().map(|name| name.as_str());
+    let qualified = qualified.as_ref().map(QualifiedName::as_str);
 
     let mut keys = Keys::default();
     if options.bare_name_alias {

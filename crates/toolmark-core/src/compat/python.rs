@@ -63,7 +63,7 @@ fn escape(point: u32) -> String {
 fn is_printable(character: char) -> bool {
     let point = u32::from(character);
     let after = UNPRINTABLE.partition_point(|&(first, _)| first <= point);
-    !after.checked_sub(1).and_then(|at| UNPRINTABLE.get(at)).is_some_and(|&(_, last)| point <= last)
+    after.checked_sub(1).and_then(|at| UNPRINTABLE.get(at)).is_none_or(|&(_, last)| point > last)
 }
 
 fn is_newer_capital(character: char) -> bool {

@@ -12,10 +12,12 @@ use crate::names::LookupKey;
 pub fn normalize_tool_call(call: &Value, tool: &FunctionTool) -> Value {
     let wire = WireName::of_call(call);
     let mut call = call.clone();
-    if tool.is_deferred_top_level() && wire.is_reserved() && wire.name() == tool.public_name() {
-        if let Some(fields) = call.as_object_mut() {
-            fields.shift_remove("namespace");
-        }
+    if tool.is_deferred_top_level()
+        && wire.is_reserved()
+        && wire.name() == tool.public_name()
+        && let Some(fields) = call.as_object_mut()
+    {
+        fields.shift_remove("namespace");
     }
     call
 }
@@ -27,10 +29,11 @@ pub fn restore_routing_identity(call: &Value, key: Option<&LookupKey>) -> Value 
     let Some((key, namespace)) = key.and_then(|key| Some((key, key.wire_namespace()?))) else {
         return restored;
     };
-    if call.text_field("name") == Some(key.name()) && call.text_field("namespace").is_none() {
-        if let Some(fields) = restored.as_object_mut() {
-            fields.insert("namespace".to_owned(), namespace.into());
-        }
+    if call.text_field("name") == Some(key.name())
+        && call.text_field("namespace").is_none()
+        && let Some(fields) = restored.as_object_mut()
+    {
+        fields.insert("namespace".to_owned(), namespace.into());
     }
     restored
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn read(text: &str) -> Result<Definition, ReadDefinitionError> {
-    Definition::read(Slice::of("test", text.to_owned()), Form::Tool)
+    Definition::read(&Slice::of("test", text.to_owned()), Form::Tool)
 }
 
 fn digest(text: &str) -> DefinitionDigest {
@@ -47,7 +47,7 @@ fn the_digest_is_the_documented_one() {
 #[test]
 fn a_collected_row_has_the_digest_of_the_tool_alone() {
     let row = r#"{"server":"s","package":"npm:x","version":"1","name":"a","title":null,"inputSchema":{}}"#;
-    let row = Definition::read(Slice::of("test", row.to_owned()), Form::Row).unwrap();
+    let row = Definition::read(&Slice::of("test", row.to_owned()), Form::Row).unwrap();
     assert_eq!(row.digest(), digest(r#"{"name":"a","inputSchema":{}}"#));
 }
 
@@ -96,6 +96,11 @@ fn a_half_declared_or_impossible_behavior_is_refused() {
         code(r#"{"name":"a","mutability":"PURE","action":"DELETE","output_domain":"ACK"}"#),
         "behavior-contradiction"
     );
+}
+
+#[test]
+fn an_unrelated_field_named_action_declares_nothing() {
+    assert_eq!(read(r#"{"name":"a","action":"click"}"#).unwrap().declared(), None);
 }
 
 #[test]

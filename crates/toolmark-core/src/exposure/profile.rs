@@ -107,7 +107,8 @@ impl Profile {
     #[must_use]
     pub fn outer_prefix(&self) -> String {
         match self.name {
-            ProfileName::ClaudeCode | ProfileName::Codex => format!("mcp__{}__", self.server),
+            ProfileName::ClaudeCode => format!("mcp__{}__", self.server),
+            ProfileName::Codex => format!("mcp__{}__", self.server.replace(|letter| !self.allows(letter), "_")),
             ProfileName::Vscode => format!("mcp_{}_", self.server),
             // Cursor shows no prefix, but counts the server's name.
             ProfileName::Cursor => self.server.clone(),

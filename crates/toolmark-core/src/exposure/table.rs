@@ -154,7 +154,7 @@ impl ExposedTable {
         let mut named: Vec<(ToolRef, Cow<'_, str>)> = Vec::with_capacity(catalog.len());
         // Names that were published stay reserved, whether their tool is there or not.
         for (exposed, owner) in published.former().chain(published.current().map(|(owner, exposed)| (exposed, owner))) {
-            taken.claim(&Cow::Borrowed(exposed), owner);
+            taken.claim(Cow::Borrowed(exposed), owner);
         }
         let mut waiting = Vec::new();
         for (reference, pack, tool) in in_order(catalog) {
@@ -168,7 +168,7 @@ impl ExposedTable {
         let mut bent = Vec::new();
         for (reference, pack, tool) in waiting {
             let wanted = wanted(mode, pack, tool);
-            if profile.accepts(&wanted) && taken.claim(&wanted, tool.canonical().as_str()) {
+            if profile.accepts(&wanted) && taken.claim(wanted.clone(), tool.canonical().as_str()) {
                 named.push((reference, wanted));
             } else {
                 bent.push((reference, pack, tool, wanted));
@@ -295,12 +295,12 @@ impl ExposedTable {
 
 impl<'a> Taken<'a> {
     /// Takes a name for `owner`, unless somebody else has it.
-    fn claim(&mut self, name: &Cow<'a, str>, owner: &'a str) -> bool {
-        *self.0.entry(name.clone()).or_insert(owner) == owner
+    fn claim(&mut self, name: Cow<'a, str>, owner: &'a str) -> bool {
+        *self.0.entry(name).or_insert(owner) == owner
     }
 
     fn first(&mut self, owner: &'a str, names: impl IntoIterator<Item = String>) -> Option<Cow<'a, str>> {
-        names.into_iter().map(Cow::Owned).find(|name| self.claim(name, owner))
+        names.into_iter().map(Cow::<str>::Owned).find(|name| self.claim(name.clone(), owner))
     }
 }
 

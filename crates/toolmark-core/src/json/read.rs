@@ -55,9 +55,6 @@ pub enum ReadJsonErrorKind {
     /// More values than the limit.
     #[error("more than {0} values in one document")]
     TooManyValues(usize),
-    /// The bytes are not UTF-8.
-    #[error("a byte that is not UTF-8")]
-    NotUtf8,
 }
 
 /// One container that is being filled.
@@ -130,7 +127,7 @@ impl Explain for ReadJsonError {
             ReadJsonErrorKind::Truncated => Code::new("json-truncated"),
             ReadJsonErrorKind::Unexpected(_) | ReadJsonErrorKind::ControlCharacter(_) => Code::new("json-syntax"),
             ReadJsonErrorKind::DuplicateKey(_) => Code::new("json-duplicate-key"),
-            ReadJsonErrorKind::LoneSurrogate(_) | ReadJsonErrorKind::NotUtf8 => Code::new("json-not-text"),
+            ReadJsonErrorKind::LoneSurrogate(_) => Code::new("json-not-text"),
             ReadJsonErrorKind::NumberOutOfRange(_) => Code::new("json-number-out-of-range"),
             ReadJsonErrorKind::TooDeep(_) => Code::new("json-too-deep"),
             ReadJsonErrorKind::TooManyValues(_) => Code::new("json-too-large"),
@@ -146,9 +143,7 @@ impl Explain for ReadJsonError {
             ReadJsonErrorKind::DuplicateKey(_) => {
                 "some readers keep the first value and some the last, so what was reviewed may not be what runs".into()
             }
-            ReadJsonErrorKind::LoneSurrogate(_) | ReadJsonErrorKind::NotUtf8 => {
-                "it has no canonical form, so the tool could have no digest".into()
-            }
+            ReadJsonErrorKind::LoneSurrogate(_) => "it has no canonical form, so the tool could have no digest".into(),
             ReadJsonErrorKind::NumberOutOfRange(_) => {
                 "it has no canonical form: readers turn it into infinity, an error or another number".into()
             }
@@ -167,7 +162,6 @@ impl Explain for ReadJsonError {
             ReadJsonErrorKind::LoneSurrogate(_) => {
                 "write the character in full, as UTF-8 or as a pair of \\u escapes".into()
             }
-            ReadJsonErrorKind::NotUtf8 => "save the file as UTF-8".into(),
             ReadJsonErrorKind::NumberOutOfRange(_) => "write the number as a string".into(),
             ReadJsonErrorKind::TooDeep(_) => {
                 "use `$defs` and `$ref` in place of nesting, or report the server that sends it".into()

@@ -33,6 +33,9 @@ pub(super) fn open(document: &Arc<Document>, range: Range<usize>) -> Result<List
         return Err((ReadSnapshotError::NotTools("`result` is not an object"), document.place(result.start)));
     }
     let Some(tools) = find("tools") else {
+        if find("name").is_some() {
+            return Err((ReadSnapshotError::LoneTool(range.len()), document.place(range.start)));
+        }
         return Err((ReadSnapshotError::NotTools("it has neither `name` nor `tools`"), document.place(range.start)));
     };
     if document.text().as_bytes().get(tools.start) != Some(&b'[') {

@@ -108,6 +108,24 @@ fn a_list_of_several_megabytes_is_not_mistaken_for_one_tool() {
 }
 
 #[test]
+fn a_bad_tool_in_a_small_list_spoils_neither_the_list_nor_its_neighbours() {
+    let snapshot = read(&format!("{{\"tools\":[{A},{{\"name\":\"x\",\"name\":\"y\"}},{B}]}}"));
+    assert_eq!(names(&snapshot), ["file.a", "file.b"]);
+    assert_eq!(codes(&snapshot), ["json-duplicate-key"]);
+}
+
+#[test]
+fn a_list_that_names_its_server_is_still_a_list() {
+    assert_eq!(names(&read(&format!("{{\"name\":\"my-server\",\"tools\":[{A}]}}"))), ["file.a"]);
+}
+
+#[test]
+fn one_huge_tool_alone_is_too_large_and_not_something_else() {
+    let text = format!("{{\"name\":\"big\",\"description\":\"{}\"}}", "x".repeat(2 << 20));
+    assert_eq!(codes(&read(&text)), ["definition-too-large"]);
+}
+
+#[test]
 fn a_hundred_thousand_tools_in_one_pack_are_refused_in_bounded_time() {
     let tools: Vec<String> = (0..100_000).map(|n| format!("{{\"name\":\"t{n}\"}}")).collect();
     let error = read(&format!("[{}]", tools.join(","))).into_builder().build().unwrap_err();

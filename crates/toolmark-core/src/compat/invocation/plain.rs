@@ -106,27 +106,44 @@ pub(super) fn double_repr(double: f64) -> String {
     if double.is_nan() {
         return "NaN".into();
     }
-    // Rust's exponent form has the same shortest digits; only the layout differs.
-    let scientific = format!("{double:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (sign, digits, exponent) = shortest(double);
     if (-4..16).contains(&exponent) {
-        return positional(mantissa, exponent);
+        return format!("{sign}{}", positional(&digits, exponent));
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+    let (first, rest) = digits.split_at(1);
+    let point = if rest.is_empty() { "" } else { "." };
+    let direction = if exponent < 0 { '-' } else { '+' };
+    format!("{sign}{first}{point}{rest}e{direction}{:02}", exponent.unsigned_abs())
+}
+
+/// The sign, the shortest digits that lead back to a finite double, and the power of ten of the first of them.
+///
+/// Of two candidates that are equally near, Python takes the even one. So does JavaScript, and Rust does not.
+fn shortest(double: f64) -> (&'static str, String, i32) {
+    let sign = if double.is_sign_negative() { "-" } else { "" };
+    let mut buffer = ryu_js::Buffer::new();
+    let text = buffer.format(double.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let digits = all.trim_start_matches('0');
+    if digits.is_empty() {
+        return (sign, "0".to_owned(), 0);
+    }
+    let count = |text: &str| i32::try_from(text.len()).unwrap_or(0);
+    let leading = count(&all) - count(digits);
+    let exponent = exponent.parse::<i32>().unwrap_or(0) + count(whole) - 1 - leading;
+    (sign, digits.trim_end_matches('0').to_owned(), exponent)
 }
 
 /// Writes the digits without an exponent; at least one stands behind the point.
-fn positional(mantissa: &str, exponent: i32) -> String {
-    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    if exponent < 0 {
+fn positional(digits: &str, exponent: i32) -> String {
+    let Ok(exponent) = usize::try_from(exponent) else {
         let zeros = "0".repeat(usize::try_from(-exponent - 1).unwrap_or(0));
-        return format!("{sign}0.{zeros}{digits}");
-    }
-    let whole = usize::try_from(exponent).unwrap_or(0) + 1;
+        return format!("0.{zeros}{digits}");
+    };
+    let whole = exponent + 1;
     let padded = format!("{digits:0<whole$}");
-    let (before, after) = padded.split_at(whole.min(padded.len()));
-    format!("{sign}{before}.{}", if after.is_empty() { "0" } else { after })
+    let (before, after) = padded.split_at(whole);
+    format!("{before}.{}", if after.is_empty() { "0" } else { after })
 }

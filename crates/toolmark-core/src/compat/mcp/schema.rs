@@ -1,4 +1,4 @@
-//! The schema of an MCP tool as it is sent to the provider: with `properties`, and in strict form where that changes nothing.
+//! The schema of an MCP tool as it is sent to the provider: with `properties`, and in strict form where nothing open has to be closed.
 
 use serde_json::{Map, Value};
 
@@ -11,8 +11,8 @@ pub struct ToolSchema {
     strict: bool,
 }
 
-/// Prepares the input schema of a tool. The strict form is taken only if it can be had without changing what is accepted;
-/// otherwise the schema is sent as it is.
+/// Prepares the input schema of a tool. The strict form is taken only if it closes nothing that was open; otherwise the
+/// schema is sent as it is.
 ///
 /// # Errors
 /// [`StrictSchemaError`] when the schema is too deep, whether the strict form is wanted or not.

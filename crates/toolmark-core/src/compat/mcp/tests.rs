@@ -102,7 +102,7 @@ fn an_approval_setting_is_read_in_one_way_only() {
 }
 
 #[test]
-fn a_schema_becomes_strict_only_if_it_still_accepts_the_same() {
+fn a_schema_becomes_strict_only_if_nothing_open_has_to_be_closed() {
     let prepared = |schema: Value| {
         let prepared = tool_schema(schema.as_object().expect("an object"), true).expect("shallow");
         (prepared.schema().clone(), prepared.is_strict())

@@ -115,25 +115,25 @@ impl StrictSchemaError {
 
 impl Explain for StrictSchemaError {
     fn code(&self) -> Code {
-        Code::new(match self.kind {
-            StrictSchemaErrorKind::TooDeep => "strict-schema-too-deep",
-            StrictSchemaErrorKind::TooLarge => "strict-schema-too-large",
-            StrictSchemaErrorKind::NotAnObject(_) => "strict-schema-not-an-object",
-            StrictSchemaErrorKind::AdditionalProperties => "strict-schema-additional-properties",
-            StrictSchemaErrorKind::OpenObject => "strict-schema-open-object",
-            StrictSchemaErrorKind::RootAnyOf => "strict-schema-root-any-of",
-            StrictSchemaErrorKind::RootNullable => "strict-schema-root-nullable",
-            StrictSchemaErrorKind::RefNotText(_) => "strict-schema-ref-not-text",
-            StrictSchemaErrorKind::RefFormat(_) => "strict-schema-ref-format",
-            StrictSchemaErrorKind::RefMissingKey(..) => "strict-schema-ref-missing-key",
-            StrictSchemaErrorKind::RefNotAnObject(..) => "strict-schema-ref-not-an-object",
-            StrictSchemaErrorKind::RefPercentEncoding(_) => "strict-schema-ref-percent-encoding",
-            StrictSchemaErrorKind::RefSiblings(_) => "strict-schema-ref-siblings",
-            StrictSchemaErrorKind::NestedResource => "strict-schema-nested-resource",
-            StrictSchemaErrorKind::CircularRefChain(_) => "strict-schema-circular-ref-chain",
-            StrictSchemaErrorKind::UnvalidatedRef => "strict-schema-unvalidated-ref",
-            StrictSchemaErrorKind::AllOfOverlap(_) => "strict-schema-all-of-overlap",
-        })
+        match self.kind {
+            StrictSchemaErrorKind::TooDeep => Code::new("strict-schema-too-deep"),
+            StrictSchemaErrorKind::TooLarge => Code::new("strict-schema-too-large"),
+            StrictSchemaErrorKind::NotAnObject(_) => Code::new("strict-schema-not-an-object"),
+            StrictSchemaErrorKind::AdditionalProperties => Code::new("strict-schema-additional-properties"),
+            StrictSchemaErrorKind::OpenObject => Code::new("strict-schema-open-object"),
+            StrictSchemaErrorKind::RootAnyOf => Code::new("strict-schema-root-any-of"),
+            StrictSchemaErrorKind::RootNullable => Code::new("strict-schema-root-nullable"),
+            StrictSchemaErrorKind::RefNotText(_) => Code::new("strict-schema-ref-not-text"),
+            StrictSchemaErrorKind::RefFormat(_) => Code::new("strict-schema-ref-format"),
+            StrictSchemaErrorKind::RefMissingKey(..) => Code::new("strict-schema-ref-missing-key"),
+            StrictSchemaErrorKind::RefNotAnObject(..) => Code::new("strict-schema-ref-not-an-object"),
+            StrictSchemaErrorKind::RefPercentEncoding(_) => Code::new("strict-schema-ref-percent-encoding"),
+            StrictSchemaErrorKind::RefSiblings(_) => Code::new("strict-schema-ref-siblings"),
+            StrictSchemaErrorKind::NestedResource => Code::new("strict-schema-nested-resource"),
+            StrictSchemaErrorKind::CircularRefChain(_) => Code::new("strict-schema-circular-ref-chain"),
+            StrictSchemaErrorKind::UnvalidatedRef => Code::new("strict-schema-unvalidated-ref"),
+            StrictSchemaErrorKind::AllOfOverlap(_) => Code::new("strict-schema-all-of-overlap"),
+        }
     }
 
     fn why(&self) -> String {

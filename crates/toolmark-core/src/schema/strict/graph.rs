@@ -12,7 +12,7 @@ pub(super) type Id = usize;
 
 /// Members that may be copied or compared before the schema is refused: inlining multiplies, so the size of the input is
 /// no bound.
-const WORK: usize = 4_000_000;
+const WORK: usize = 2_000_000;
 /// Containers inside containers in the result. Only a schema that came to contain itself gets there.
 const RESULT_DEPTH: usize = 512;
 
@@ -140,7 +140,9 @@ impl Graph {
 
     /// Makes `members` the members of a node.
     pub(super) fn replace(&mut self, id: Id, members: Members) {
-        self.nodes.get_mut(id).into_iter().for_each(|node| *node = Node::Object(members.clone()));
+        if let Some(node) = self.nodes.get_mut(id) {
+            *node = Node::Object(members);
+        }
     }
 
     pub(super) fn set(&mut self, id: Id, key: &str, value: Id) {

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::error::{StrictSchemaErrorKind as Kind, shown};
 use super::graph::{Graph, Id, Members};
-use super::{Transform, is_annotation, pointer};
+use super::transform::Transform;
+use super::{is_annotation, pointer};
 
 impl Transform {
     /// The members that the entry contributes: those of the last target when it is only a reference, its own otherwise.

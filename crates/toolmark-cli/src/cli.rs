@@ -1,0 +1,238 @@
+//! The command line: what can be asked, in one place.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use toolmark_core::exposure::{Mode, ProfileName};
+use toolmark_core::severity::Severity;
+
+use crate::exit;
+
+/// Which tool did the agent really call, and may it?
+#[derive(Debug, Parser)]
+#[command(name = "toolmark", version, about, after_help = exit::TABLE, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the gateway (for now: show the demo workspace)
+    Up(Up),
+    /// Show all tools as a table, or everything that identifies one of them
+    Inspect(Inspect),
+    /// Say which tool a name means, or which it could mean
+    Resolve(Resolve),
+    /// Find tools that can be confused, that hide something, or that a client will not take
+    Lint(Lint),
+    /// Write `toolmark.lock`: the marks of all tools as they are now
+    Pin(Pin),
+    /// Show what changed between two snapshots, or since the lock was written
+    Diff(Diff),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal only, and not with NO_COLOR
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Where tools are read from.
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// A `tools/list` result, a JSONL file, or a folder of them; may be repeated [default: the demo workspace]
+    #[arg(id = "tools", long = "tools", value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Up {}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// One tool, by canonical name, unique short name or exposed name
+    pub(crate) tool: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// The client whose names are shown: claude-code, cursor, vscode, codex, openai, anthropic or generic
+    #[arg(long, value_name = "CLIENT", default_value = "generic")]
+    pub(crate) profile: ProfileName,
+
+    /// The name under which the client knows Toolmark; its length counts
+    #[arg(long, value_name = "NAME", default_value = "toolmark")]
+    pub(crate) server: String,
+
+    /// How exposed names are chosen: auto, prefixed or bare
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub(crate) exposure: Mode,
+
+    /// Show only the tools of this pack
+    #[arg(long, value_name = "PACK")]
+    pub(crate) pack: Option<String>,
+
+    /// Leave out a pack; may be repeated
+    #[arg(long, value_name = "PACK")]
+    pub(crate) disable: Vec<String>,
+
+    /// The lock file that decides whether a tool is pinned, changed or new [default: toolmark.lock, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    /// A canonical name `pack.tool`, or a short name `tool`
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// Leave out a pack; may be repeated
+    #[arg(long, value_name = "PACK")]
+    pub(crate) disable: Vec<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Lint {
+    /// What to check: `tools/list` results, JSONL files, or folders of them [default: the demo workspace]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// Exit with 1 when a finding is at least this severe: info, low, medium, high, critical, or never
+    #[arg(long, value_name = "SEVERITY", default_value = "high")]
+    pub(crate) fail_on: FailOn,
+
+    /// Show only findings that are at least this severe
+    #[arg(long, value_name = "SEVERITY", default_value = "low")]
+    pub(crate) min_severity: Severity,
+
+    /// Show only findings of this rule; may be repeated
+    #[arg(long = "rule", value_name = "RULE")]
+    pub(crate) rules: Vec<String>,
+
+    /// List the rules and stop
+    #[arg(long)]
+    pub(crate) list_rules: bool,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "sarif")]
+    pub(crate) json: bool,
+
+    /// Print SARIF 2.1.0, for code scanning
+    #[arg(long)]
+    pub(crate) sarif: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pin {
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// The lock file to write
+    #[arg(long, value_name = "FILE", default_value = "toolmark.lock")]
+    pub(crate) lock: PathBuf,
+
+    /// Write nothing; exit with 1 when the lock file would change
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// What was: a lock file, a snapshot or a folder [default: toolmark.lock]
+    pub(crate) old: Option<PathBuf>,
+
+    /// What is: a lock file, a snapshot or a folder [default: --tools]
+    pub(crate) new: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// Exit with 1 when a change is at least this severe: info, low, medium, high, critical, or never
+    #[arg(long, value_name = "SEVERITY", default_value = "info")]
+    pub(crate) fail_on: FailOn,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// From which severity on a command fails.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FailOn(Option<Severity>);
+
+impl FailOn {
+    /// Whether the worst that was found is bad enough.
+    pub(crate) fn is_reached_by(self, worst: Option<Severity>) -> bool {
+        matches!((self.0, worst), (Some(limit), Some(worst)) if worst >= limit)
+    }
+}
+
+impl std::str::FromStr for FailOn {
+    type Err = <Severity as std::str::FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "never" { Ok(Self(None)) } else { text.parse().map(|severity| Self(Some(severity))) }
+    }
+}
+
+impl Color {
+    /// Makes the choice hold for the whole program.
+    pub(crate) fn apply(self) {
+        match self {
+            Self::Auto => {}
+            Self::Always => anstream::ColorChoice::Always.write_global(),
+            Self::Never => anstream::ColorChoice::Never.write_global(),
+        }
+    }
+}
+
+impl Cli {
+    /// Whether errors are to be printed as JSON.
+    pub(crate) fn wants_json(&self) -> bool {
+        match &self.command {
+            Command::Up(_) => false,
+            Command::Inspect(arguments) => arguments.json,
+            Command::Resolve(arguments) => arguments.json,
+            Command::Lint(arguments) => arguments.json || arguments.sarif,
+            Command::Pin(arguments) => arguments.json,
+            Command::Diff(arguments) => arguments.json,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

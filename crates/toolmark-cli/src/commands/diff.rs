@@ -1,0 +1,132 @@
+//! `toolmark diff`: what changed between two snapshots, or since the lock was written.
+
+use std::path::{Path, PathBuf};
+
+use toolmark_core::catalog::Catalog;
+use toolmark_core::drift::{Change, Drift, Side, What};
+use toolmark_core::explain::{Code, Explain};
+use toolmark_core::lock::Lock;
+
+use crate::cli::Diff;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{input, output};
+
+/// A side as it was read.
+enum Read {
+    Catalog(Catalog),
+    Lock(Lock),
+}
+
+/// There is nothing to compare with.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no `{}` here to compare with", input::LOCK)]
+struct NothingPinned;
+
+/// The new side was given twice.
+#[derive(Debug, thiserror::Error)]
+#[error("both NEW and --tools say what is")]
+struct TwoNewSides;
+
+pub(crate) fn run(arguments: &Diff) -> Result<Exit, Failure> {
+    let old = match &arguments.old {
+        Some(path) => read(path)?,
+        None if Path::new(input::LOCK).is_file() => Read::Lock(input::lock(Path::new(input::LOCK))?),
+        None => return Err(Failure::refused(Exit::BadInput, &NothingPinned)),
+    };
+    let new = match (&arguments.new, arguments.tools.paths.as_slice()) {
+        (Some(_), [_, ..]) => return Err(Failure::refused(Exit::BadInput, &TwoNewSides)),
+        (Some(path), []) => read(path)?,
+        (None, paths) => Read::Catalog(whole(paths)?),
+    };
+    let drift = Drift::between(old.side(), new.side());
+    if arguments.json {
+        output::json(&drift.to_json())?;
+    } else if drift.is_empty() {
+        output::line("no drift")?;
+    } else {
+        print(&drift)?;
+    }
+    Ok(if arguments.fail_on.is_reached_by(drift.worst()) { Exit::Findings } else { Exit::Success })
+}
+
+/// Prints drift for people, gravest first.
+pub(crate) fn print(drift: &Drift) -> Result<(), Failure> {
+    for change in drift.changes() {
+        print_change(change)?;
+    }
+    let count = |word: &str| drift.changes().iter().filter(|change| change.what().as_str() == word).count();
+    let counts = ["added", "removed", "renamed", "changed"].map(|word| format!("{} {word}", count(word)));
+    Ok(output::line(output::painted(output::DIM, format_args!("\n{}", counts.join(", "))))?)
+}
+
+fn print_change(change: &Change) -> Result<(), Failure> {
+    let severity =
+        output::painted(output::severity(change.severity()), format_args!("{:<8}", change.severity().as_str()));
+    let tool = output::painted(output::BOLD, output::safe(change.tool()));
+    match change.what() {
+        What::Renamed { from } => output::line(format_args!("{severity} renamed  {tool}, was {}", output::safe(from)))?,
+        what => output::line(format_args!("{severity} {:<8} {tool}", what.as_str()))?,
+    }
+    if let What::Changed { parts } = change.what() {
+        for part in parts {
+            let severity = output::painted(output::severity(part.severity()), part.severity());
+            output::line(format_args!("           {} ({severity})", output::safe(&part.to_string())))?;
+            for detail in part.details() {
+                output::line(output::painted(output::DIM, format_args!("             {detail}")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a lock, a snapshot or a folder.
+fn read(path: &PathBuf) -> Result<Read, Failure> {
+    if path.is_file() && Lock::looks_like(input::document(path)?.text()) {
+        return input::lock(path).map(Read::Lock);
+    }
+    whole(std::slice::from_ref(path)).map(Read::Catalog)
+}
+
+/// A catalog without problems: a tool that was left out would look removed.
+fn whole(paths: &[PathBuf]) -> Result<Catalog, Failure> {
+    let catalog = input::catalog(paths)?;
+    if catalog.problems().is_empty() { Ok(catalog) } else { Err(Failure::Problems(catalog.problems().to_vec())) }
+}
+
+impl Read {
+    fn side(&self) -> Side<'_> {
+        match self {
+            Self::Catalog(catalog) => Side::Catalog(catalog),
+            Self::Lock(lock) => Side::Lock(lock),
+        }
+    }
+}
+
+impl Explain for NothingPinned {
+    fn code(&self) -> Code {
+        Code::new("nothing-pinned")
+    }
+
+    fn why(&self) -> String {
+        "without what was approved, everything would look new".into()
+    }
+
+    fn fix(&self) -> String {
+        "review the tools and write the lock with `toolmark pin --tools FILE`, or name the old side: `toolmark diff OLD NEW`".into()
+    }
+}
+
+impl Explain for TwoNewSides {
+    fn code(&self) -> Code {
+        Code::new("two-new-sides")
+    }
+
+    fn why(&self) -> String {
+        "a comparison has one new side, and guessing which is meant could hide a change".into()
+    }
+
+    fn fix(&self) -> String {
+        "leave out one of them: `toolmark diff OLD NEW`, or `toolmark diff OLD --tools NEW`".into()
+    }
+}

@@ -1,0 +1,153 @@
+//! The identity card: every layer of one tool, and the tools it can be confused with.
+
+use serde_json::{Value, json};
+use toolmark_core::catalog::Catalog;
+use toolmark_core::exposure::{ExposedTable, Profile, ProfileName, Published};
+use toolmark_core::lock::Lock;
+use toolmark_core::names::LookupKey;
+use toolmark_core::text::visible;
+use toolmark_core::tool::Tool;
+
+use crate::cli::Inspect;
+use crate::commands::resolve;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{input, output};
+
+/// The longest description that is shown whole.
+const DESCRIPTION: usize = 2000;
+
+pub(super) fn show(
+    arguments: &Inspect,
+    catalog: &Catalog,
+    table: &ExposedTable,
+    lock: Option<&Lock>,
+    name: &str,
+) -> Result<Exit, Failure> {
+    // People paste what they see; an exposed name is looked up in the table, never taken apart.
+    let tool = match catalog.find(name, |_| true) {
+        Ok(tool) => tool,
+        Err(error) => match table.resolve(name) {
+            Some(exposed) => exposed.tool,
+            None => return Err(resolve::failure(&error)),
+        },
+    };
+    let card = card(arguments, catalog, lock, tool);
+    if arguments.json {
+        output::json(&card)?;
+    } else {
+        print(&card)?;
+        input::show_problems(catalog);
+    }
+    Ok(Exit::Success)
+}
+
+fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool) -> Value {
+    let reading = tool.definition().reading();
+    let exposed: Vec<(String, Value)> = ProfileName::ALL
+        .iter()
+        .filter_map(|&name| {
+            let profile = Profile::with_server(name, &arguments.server).ok()?;
+            let table = ExposedTable::build(catalog, &profile, arguments.exposure, &Published::default()).ok()?;
+            let row = table.listed().find(|row| std::ptr::eq(row.tool, tool))?;
+            Some((name.to_string(), profile.as_seen(row.name.as_str()).into()))
+        })
+        .collect();
+    let behavior = tool.behavior();
+    json!({
+        "raw": tool.raw(),
+        "pack": tool.pack(),
+        "canonical": tool.canonical(),
+        "kind": tool.kind(),
+        "source": tool.source(),
+        "lookup_key": lookup_key(&tool.lookup_key()),
+        "exposed": Value::Object(exposed.into_iter().collect()),
+        "approval_key": tool.approval_key(),
+        "trace_name": tool.trace_name(),
+        "display_name": tool.display_name(),
+        "digest": tool.digest(),
+        "behavior": behavior,
+        "behavior_identity": behavior.map(|behavior| behavior.identity().to_string()),
+        "behavior_identity_v2": behavior.and_then(|behavior| behavior.identity_v2()).map(|identity| identity.to_string()),
+        "mark": tool.mark(),
+        "state": lock.map_or("unpinned", |lock| lock.state(tool).as_str()),
+        "title": reading.title(),
+        "description": reading.description(),
+        "annotations": reading.get("annotations").map(toolmark_core::json::Json::to_value),
+        "input_schema": reading.input_schema().to_value(),
+        "same_name": same_name(catalog, tool),
+        "same_schema": same_schema(catalog, tool),
+        "place": tool.place(),
+    })
+}
+
+fn lookup_key(key: &LookupKey) -> Value {
+    match key {
+        LookupKey::Bare(name) => json!(["bare", name]),
+        LookupKey::Namespaced(namespace, name) => json!(["namespaced", namespace, name]),
+        LookupKey::DeferredTopLevel(name) => json!(["deferred_top_level", name]),
+    }
+}
+
+fn same_name(catalog: &Catalog, tool: &Tool) -> Vec<String> {
+    let others = catalog.tools().filter(|other| other.raw() == tool.raw() && !std::ptr::eq(*other, tool));
+    others.map(|other| other.canonical().to_string()).collect()
+}
+
+/// Tools of the same pack whose arguments look the same: a call of one passes the other's validation.
+fn same_schema(catalog: &Catalog, tool: &Tool) -> Vec<String> {
+    let wanted = tool.schema_digest();
+    let siblings = catalog.tools().filter(|other| other.pack() == tool.pack() && !std::ptr::eq(*other, tool));
+    siblings.filter(|other| other.schema_digest() == wanted).map(|other| other.canonical().to_string()).collect()
+}
+
+fn print(card: &Value) -> Result<(), Failure> {
+    let text = |key: &str| match card.get(key) {
+        Some(Value::String(text)) => visible(text, 400),
+        Some(Value::Null) | None => "–".into(),
+        Some(Value::Array(items)) if items.is_empty() => "–".into(),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
+        }
+        Some(other) => other.to_string(),
+    };
+    output::line(output::painted(output::BOLD, text("canonical")))?;
+    let rows: [(&str, &str); 13] = [
+        ("raw name", "raw"),
+        ("pack", "pack"),
+        ("kind", "kind"),
+        ("source", "source"),
+        ("lookup key", "lookup_key"),
+        ("approval key", "approval_key"),
+        ("trace name", "trace_name"),
+        ("display name", "display_name"),
+        ("definition", "digest"),
+        ("behavior", "behavior"),
+        ("behavior identity", "behavior_identity"),
+        ("mark", "mark"),
+        ("state", "state"),
+    ];
+    for (label, key) in rows {
+        output::line(format_args!("  {label:<18} {}", text(key)))?;
+    }
+    output::line(format_args!("  {:<18} {}", "same name", text("same_name")))?;
+    output::line(format_args!("  {:<18} {}", "same schema", text("same_schema")))?;
+    if let Some(exposed) = card.get("exposed").and_then(Value::as_object) {
+        output::line(output::painted(output::DIM, "\n  what each client sees"))?;
+        for (profile, name) in exposed {
+            output::line(format_args!("  {profile:<18} {}", name.as_str().unwrap_or_default()))?;
+        }
+    }
+    output::line(output::painted(output::DIM, "\n  what its publisher says"))?;
+    let description = card.get("description").and_then(Value::as_str).unwrap_or_default();
+    for line in description.lines() {
+        output::line(format_args!("  {}", visible(line, DESCRIPTION)))?;
+    }
+    if let Some(schema) = card.get("input_schema") {
+        output::line(output::painted(output::DIM, "\n  arguments"))?;
+        for line in format!("{schema:#}").lines() {
+            output::line(format_args!("  {}", visible(line, DESCRIPTION)))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,1 @@
+//! Rules and Cedar policies → verdicts. The only crate that knows Cedar.
