@@ -4,7 +4,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Action, Annotations, Behavior, ByArgument, Mutability};
+use super::disagreement::disagreements;
+use super::{Annotations, Behavior, ByArgument, Disagreement, Mutability};
 use crate::definition::Definition;
 use crate::inference::{Inference, Mode};
 
@@ -58,23 +59,6 @@ pub struct KnownBehavior {
     agreement: Agreement,
     disagreements: Vec<Disagreement>,
     by_argument: Option<ByArgument>,
-}
-
-/// Two that do not say the same about a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disagreement {
-    /// The field.
-    pub field: &'static str,
-    /// Who claims something.
-    pub source: BehaviorSource,
-    /// What is claimed.
-    pub claimed: String,
-    /// Who contradicts.
-    pub against: BehaviorSource,
-    /// What they say instead.
-    pub found: String,
-    /// Why, where the classifier contradicts.
-    pub because: String,
 }
 
 impl BehaviorSource {
@@ -276,54 +260,4 @@ fn fitted(inferred: Option<&Inference>, mutability: Mutability) -> Option<Behavi
         Some(facets) => Some(behavior.with_facets(facets)),
         None => Some(behavior),
     }
-}
-
-fn disagreements(said: &Statements<'_>) -> Vec<Disagreement> {
-    let mut all = Vec::new();
-    let claims = [
-        (BehaviorSource::Operator, said.operator.map(|behavior| behavior.mutability())),
-        (BehaviorSource::Publisher, said.publisher.map(|behavior| behavior.mutability())),
-        (BehaviorSource::Annotations, said.annotations.mutability()),
-    ];
-    let claims = claims.into_iter().filter_map(|(source, claim)| claim.map(|claim| (source, claim)));
-    if let Some(inferred) = said.inferred {
-        for (source, claim) in claims {
-            if let Some(found) = inferred.mutability.value().filter(|found| *found != claim) {
-                all.push(Disagreement {
-                    field: "mutability",
-                    source,
-                    claimed: claim.to_string(),
-                    against: BehaviorSource::Inferred,
-                    found: found.to_string(),
-                    because: inferred.mutability.because().to_owned(),
-                });
-            }
-        }
-        let destroys = |action: &Action| matches!(action, Action::Delete | Action::Overwrite);
-        if let Some(action) =
-            inferred.action.value().filter(destroys).filter(|_| said.annotations.destructive == Some(false))
-        {
-            all.push(Disagreement {
-                field: "action",
-                source: BehaviorSource::Annotations,
-                claimed: "not destructive".into(),
-                against: BehaviorSource::Inferred,
-                found: action.to_string(),
-                because: inferred.action.because().to_owned(),
-            });
-        }
-    }
-    if let (Some(declared), Some(hinted)) = (said.publisher, said.annotations.mutability())
-        && declared.mutability() != hinted
-    {
-        all.push(Disagreement {
-            field: "mutability",
-            source: BehaviorSource::Publisher,
-            claimed: declared.mutability().to_string(),
-            against: BehaviorSource::Annotations,
-            found: hinted.to_string(),
-            because: String::new(),
-        });
-    }
-    all
 }

@@ -4,6 +4,7 @@
 
 mod annotations;
 mod by_argument;
+mod disagreement;
 mod error;
 mod identity;
 mod known;
@@ -17,9 +18,10 @@ use std::str::FromStr;
 
 pub use annotations::Annotations;
 pub use by_argument::ByArgument;
+pub use disagreement::Disagreement;
 pub use error::ParseBehaviorError;
 pub use identity::{BehaviorIdentity, ParseIdentityError};
-pub use known::{Agreement, BehaviorSource, Disagreement, KnownBehavior, Statements};
+pub use known::{Agreement, BehaviorSource, KnownBehavior, Statements};
 pub use pattern::BehaviorPattern;
 pub use target::{Facets, Noun, Target};
 pub use vocabulary::{Action, ContentType, Mutability, OutputDomain, Polarity, Reach};

@@ -14,8 +14,8 @@ fn pattern(text: &str) -> BehaviorPattern {
     text.parse().unwrap()
 }
 
-fn tool(value: serde_json::Value) -> Definition {
-    Definition::of_value("test", &value).unwrap()
+fn tool(value: &serde_json::Value) -> Definition {
+    Definition::of_value("test", value).unwrap()
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn what_clients_are_told_follows_from_the_action() {
 #[test]
 fn a_declaration_that_the_classifier_confirms_is_corroborated() {
     let known = KnownBehavior::of(
-        &tool(json!({"name": "list_issues", "description": "List issues", "annotations": {"readOnlyHint": true}})),
+        &tool(&json!({"name": "list_issues", "description": "List issues", "annotations": {"readOnlyHint": true}})),
         None,
     );
     assert_eq!((known.source(), known.agreement()), (Some(BehaviorSource::Annotations), Agreement::Corroborated));
@@ -175,19 +175,19 @@ fn a_declaration_that_the_classifier_confirms_is_corroborated() {
 fn a_hint_against_the_name_is_disputed_and_the_guard_stays_up() {
     let deleting =
         json!({"name": "delete_issue", "description": "Delete an issue", "annotations": {"readOnlyHint": true}});
-    let known = KnownBehavior::of(&tool(deleting), None);
+    let known = KnownBehavior::of(&tool(&deleting), None);
     assert_eq!(known.agreement(), Agreement::Disputed);
     assert_eq!(known.mutability(), Some(Mutability::Mutates));
     assert_eq!(known.behavior().unwrap().action(), Action::Delete);
     assert!(!known.is_pure() && known.projected().is_none());
     let reading = json!({"name": "get_issue", "description": "Get an issue", "annotations": {"readOnlyHint": false}});
-    let known = KnownBehavior::of(&tool(reading), None);
+    let known = KnownBehavior::of(&tool(&reading), None);
     assert_eq!((known.agreement(), known.mutability()), (Agreement::Disputed, Some(Mutability::Mutates)));
 }
 
 #[test]
 fn a_claim_alone_does_not_make_a_tool_pure() {
-    let known = KnownBehavior::of(&tool(json!({"name": "frobnicate", "annotations": {"readOnlyHint": true}})), None);
+    let known = KnownBehavior::of(&tool(&json!({"name": "frobnicate", "annotations": {"readOnlyHint": true}})), None);
     assert_eq!(known.agreement(), Agreement::Declared);
     assert_eq!(known.mutability(), Some(Mutability::Pure));
     assert!(!known.is_pure() && known.projected().is_none());
@@ -200,14 +200,14 @@ fn a_publisher_that_contradicts_its_own_hints_is_disputed() {
         "annotations": {"readOnlyHint": true},
         "_meta": {"dev.toolmark/behavior": {"mutability": "MUTATES", "action": "SEND", "output_domain": "ACK"}},
     });
-    let known = KnownBehavior::of(&tool(value), None);
+    let known = KnownBehavior::of(&tool(&value), None);
     assert_eq!((known.source(), known.agreement()), (Some(BehaviorSource::Publisher), Agreement::Disputed));
     assert_eq!(known.mutability(), Some(Mutability::Mutates));
 }
 
 #[test]
 fn the_operator_has_the_last_word() {
-    let deleting = tool(json!({"name": "delete_issue", "annotations": {"readOnlyHint": false}}));
+    let deleting = tool(&json!({"name": "delete_issue", "annotations": {"readOnlyHint": false}}));
     let known = KnownBehavior::of(&deleting, Some(of("PURE|READ|ISSUE")));
     assert_eq!((known.source(), known.agreement()), (Some(BehaviorSource::Operator), Agreement::Declared));
     assert!(known.is_pure());
@@ -216,9 +216,9 @@ fn the_operator_has_the_last_word() {
 
 #[test]
 fn without_a_statement_the_classifier_speaks_or_nobody_does() {
-    let known = KnownBehavior::of(&tool(json!({"name": "delete_issue"})), None);
+    let known = KnownBehavior::of(&tool(&json!({"name": "delete_issue"})), None);
     assert_eq!((known.source(), known.agreement()), (Some(BehaviorSource::Inferred), Agreement::Inferred));
-    let unknown = KnownBehavior::of(&tool(json!({"name": "frobnicate"})), None);
+    let unknown = KnownBehavior::of(&tool(&json!({"name": "frobnicate"})), None);
     assert_eq!((unknown.behavior(), unknown.agreement()), (None, Agreement::Unknown));
 }
 
@@ -228,14 +228,14 @@ fn a_declaration_may_carry_facets() {
         "mutability": "MUTATES", "action": "DELETE", "output_domain": "REPO", "content_type": "NONE",
         "target": "repository.star", "polarity": "NEGATIVE",
     });
-    let definition = tool(json!({"name": "unstar", "_meta": {"dev.toolmark/behavior": declared}}));
+    let definition = tool(&json!({"name": "unstar", "_meta": {"dev.toolmark/behavior": declared}}));
     let expected = of("MUTATES|DELETE|REPO|NONE|repository.star|NEGATIVE|NAMED");
     assert_eq!(definition.declared(), Some(expected));
 }
 
 #[test]
 fn a_selecting_argument_narrows_a_call_and_an_unknown_value_gets_the_worst() {
-    let definition = tool(json!({
+    let definition = tool(&json!({
         "name": "label_write",
         "description": "Perform write operations on repository labels.",
         "inputSchema": {"type": "object", "properties": {
@@ -287,7 +287,7 @@ proptest! {
     #[test]
     fn no_claim_of_a_publisher_makes_a_mutating_tool_pure(claim in any_behavior(), hint in any::<Option<bool>>(), verb in 0..4usize) {
         let name = ["delete_issue", "send_email", "create_branch", "run_command"][verb];
-        let inferred = Inference::of(&tool(json!({"name": name})), Mode::WithoutHints);
+        let inferred = Inference::of(&tool(&json!({"name": name})), Mode::WithoutHints);
         let annotations = Annotations { read_only: hint, destructive: None };
         for publisher in [None, Some(claim)] {
             let said = Statements { operator: None, publisher, annotations, inferred: Some(&inferred) };

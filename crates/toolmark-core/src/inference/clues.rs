@@ -26,7 +26,7 @@ const READ_BYTES: usize = 1200;
 impl Clues {
     pub(crate) fn of(reading: &Reading<'_>, mode: Mode) -> Self {
         let schema = reading.input_schema();
-        let parameters = Parameters::of(&schema);
+        let parameters = Parameters::of(&schema, mode == Mode::SchemaOnly);
         let hints = if mode == Mode::Full { Annotations::of(reading) } else { Annotations::default() };
         if mode == Mode::SchemaOnly {
             let nothing = || Phrase::of_name("");
@@ -52,26 +52,27 @@ impl Clues {
     /// True when the description says one of these, and not under a condition.
     pub(crate) fn says_plainly(&self, phrases: &[&str]) -> bool {
         phrases.iter().any(|phrase| {
-            self.text.match_indices(phrase).any(|(at, _)| {
-                let sentence = self.text.get(..at).unwrap_or_default();
-                let start = sentence.rfind(['.', '\n', ';']).map_or(0, |dot| dot + 1);
-                let before = sentence.get(start..).unwrap_or_default();
-                ![
-                    "when ",
-                    "if ",
-                    "optional",
-                    "unless ",
-                    "not ",
-                    "n't ",
-                    "never ",
-                    "instead of",
-                    "before ",
-                    "after ",
-                    "without ",
-                ]
-                .iter()
-                .any(|condition| before.contains(condition))
-            })
+            self.text.contains(phrase)
+                && self.text.match_indices(phrase).any(|(at, _)| {
+                    let sentence = self.text.get(..at).unwrap_or_default();
+                    let start = sentence.rfind(['.', '\n', ';']).map_or(0, |dot| dot + 1);
+                    let before = sentence.get(start..).unwrap_or_default();
+                    ![
+                        "when ",
+                        "if ",
+                        "optional",
+                        "unless ",
+                        "not ",
+                        "n't ",
+                        "never ",
+                        "instead of",
+                        "before ",
+                        "after ",
+                        "without ",
+                    ]
+                    .iter()
+                    .any(|condition| before.contains(condition))
+                })
         })
     }
 

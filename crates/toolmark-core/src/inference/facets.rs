@@ -120,7 +120,18 @@ fn polarity(clues: &Clues, act: &Act) -> Inferred<Polarity> {
     } else if says(&["forward", "forwards", "next", "right", "up", "after", "below"]) {
         Inferred::new(Polarity::Positive, 60, "a direction in the name")
     } else {
-        Inferred::new(Polarity::Neutral, 70, format!("verb *{}*", verb.word))
+        Inferred::new(end(clues, act), 70, format!("verb *{}*", verb.word))
+    }
+}
+
+/// Which end of a list is pushed to or taken from, where the first sentence says it.
+fn end(clues: &Clues, act: &Act) -> Polarity {
+    let ends = matches!(act.action, Some(Action::Append | Action::Delete));
+    let says = |words: &[&str]| ends && words.iter().any(|word| clues.lead.words.has(word));
+    match (says(&["left", "first"]), says(&["right", "last"])) {
+        (true, false) => Polarity::Negative,
+        (false, true) => Polarity::Positive,
+        _ => Polarity::Neutral,
     }
 }
 

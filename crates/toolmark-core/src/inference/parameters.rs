@@ -129,8 +129,8 @@ const RECIPIENTS: &[&str] =
     &["to", "recipient", "recipients", "channel", "channelid", "chatid", "tonumber", "topicarn"];
 
 impl Parameters {
-    /// Reads the properties of an input schema.
-    pub(crate) fn of(schema: &Json<'_>) -> Self {
+    /// Reads the properties of an input schema; what is said about them only when nothing else may be looked at.
+    pub(crate) fn of(schema: &Json<'_>, texts: bool) -> Self {
         let mut found = Self::default();
         let properties = schema.get("properties").and_then(Json::entries).unwrap_or_default();
         let required = schema.get("required").and_then(Json::items).unwrap_or_default();
@@ -142,7 +142,6 @@ impl Parameters {
             let words = Words::of_name(name);
             let joined: String = words.iter().collect();
             let joined = joined.as_str();
-            let described = property.get("description").and_then(Json::as_str).unwrap_or_default();
             found.store |= stores(&words);
             found.paging |= PAGING.contains(&joined);
             found.recipient |= RECIPIENTS.contains(&joined);
@@ -171,7 +170,9 @@ impl Parameters {
             found.file |= FILES.contains(&joined);
             found.program = found.program.or(program(joined));
             found.payload = found.payload.or(payload(joined));
-            found.purposes.extend(purpose(described));
+            if texts {
+                found.purposes.extend(property.get("description").and_then(Json::as_str).and_then(purpose));
+            }
             if let Some(owner) = owner(&words) {
                 if is_required(name) { found.owners.push(owner) } else { optional_owners.push(owner) }
             }

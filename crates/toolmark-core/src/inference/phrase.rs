@@ -120,7 +120,8 @@ impl Phrase {
 
 /// The longest noun that begins here and does not run into the verb.
 fn noun_at(words: &Words, at: usize, verb: Range<usize>) -> Option<(usize, &'static Entry)> {
-    (1..=3).rev().find_map(|count| {
+    let longest = if lexicon::begins_noun(words.at(at)) { 3 } else { 1 };
+    (1..=longest).rev().find_map(|count| {
         let crosses = at < verb.start && at + count > verb.start;
         let run = words.run(at, count);
         if crosses || run.is_empty() { None } else { lexicon::noun(run).map(|entry| (count, entry)) }

@@ -224,6 +224,33 @@ fn an_enumeration_that_selects_no_action_is_left_alone() {
     assert!(of("api_request", json!({"method": {"enum": ["GET", "POST", "DELETE"]}, "path": {}})).is_some());
 }
 
+// Invariant: a value that nobody understands is not covered by what the others do.
+#[test]
+fn one_value_that_is_not_understood_keeps_the_floor_up() {
+    let of = |values: Value| {
+        let schema = json!({"type": "object", "properties": {"operation": {"enum": values}}});
+        infer_value(&json!({"name": "widget_manage", "inputSchema": schema}), Mode::Full)
+    };
+    let readers = of(json!(["list", "get"]));
+    assert_eq!(readers.mutability.value(), Some(Mutability::Pure));
+    let one_more = of(json!(["list", "get", "frobnicate"]));
+    assert_eq!(one_more.mutability.value(), Some(Mutability::Mutates));
+    let by_argument = one_more.by_argument.unwrap();
+    assert_eq!(by_argument.behavior_of(&json!({"operation": "list"})).mutability(), Mutability::Pure);
+    assert_eq!(by_argument.behavior_of(&json!({"operation": "frobnicate"})).mutability(), Mutability::Mutates);
+}
+
+#[test]
+fn values_that_only_the_description_lists_count_as_well() {
+    let schema = json!({"type": "object", "properties": {
+        "method": {"type": "string", "description": "What to do: 'add' a sub-issue, 'remove' it, or 'reprioritize' it"},
+    }});
+    let inferred = infer_value(&json!({"name": "sub_issue_write", "inputSchema": schema}), Mode::Full);
+    assert_eq!(inferred.by_argument.unwrap().values().len(), 3);
+    let schema = json!({"type": "object", "properties": {"action": {"description": "an 'action' such as 'get'"}}});
+    assert_eq!(infer_value(&json!({"name": "droplet_action", "inputSchema": schema}), Mode::Full).by_argument, None);
+}
+
 #[test]
 fn a_free_request_is_open_ended_in_its_worst_case() {
     let schema = json!({"type": "object", "properties": {"method": {"enum": ["GET", "POST", "DELETE"]}, "path": {}}});

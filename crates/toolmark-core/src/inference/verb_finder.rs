@@ -92,7 +92,8 @@ pub(super) fn in_name(words: &Words) -> Option<Found> {
 
 fn phrasal(words: &Words) -> Option<Found> {
     (0..words.len()).find_map(|at| {
-        PHRASAL.iter().find_map(|(phrase, verb)| {
+        let first = words.at(at);
+        PHRASAL.iter().filter(|(phrase, _)| phrase.starts_with(first)).find_map(|(phrase, verb)| {
             let count = phrase.split(' ').count();
             (words.run(at, count) == *phrase).then(|| lexicon::verb(verb).map(|verb| (at, count, verb)))?
         })

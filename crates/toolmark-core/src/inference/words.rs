@@ -7,13 +7,14 @@ pub(crate) struct Words {
     spans: Vec<(usize, usize)>,
     /// Places before which a sentence ended.
     breaks: Vec<usize>,
+    /// Where the word begins that is being read.
+    open: Option<usize>,
 }
 
 impl Words {
     /// Splits a name: at everything that is neither letter nor digit, and where a capital begins a word.
     pub(crate) fn of_name(name: &str) -> Self {
         let mut words = Self::default();
-        let mut word = String::new();
         let mut previous = ' ';
         let mut rest = name.chars().peekable();
         while let Some(character) = rest.next() {
@@ -21,26 +22,25 @@ impl Words {
             let begins = character.is_uppercase()
                 && (previous.is_lowercase() || previous.is_ascii_digit() || (previous.is_uppercase() && next_is_lower));
             if begins || !character.is_alphanumeric() {
-                words.push(&mut word);
+                words.close();
             }
             if character.is_alphanumeric() {
-                word.extend(character.to_lowercase());
+                words.push(character);
             }
             previous = character;
         }
-        words.push(&mut word);
+        words.close();
         words
     }
 
     /// Splits the first sentences of a text, up to `limit` words. An apostrophe does not split.
     pub(crate) fn of_text(text: &str, limit: usize) -> Self {
         let mut words = Self::default();
-        let mut word = String::new();
         for character in text.chars() {
             if character.is_alphanumeric() {
-                word.extend(character.to_lowercase());
+                words.push(character);
             } else if !matches!(character, '\'' | '’') {
-                words.push(&mut word);
+                words.close();
                 if matches!(character, '.' | ':' | ';' | '!' | '?' | '(' | '\n' | '•' | '—' | '|') {
                     words.breaks.push(words.len());
                 }
@@ -49,21 +49,30 @@ impl Words {
                 }
             }
         }
-        words.push(&mut word);
+        words.close();
         words
     }
 
-    fn push(&mut self, word: &mut String) {
-        if word.is_empty() {
-            return;
+    /// Adds a letter to the word that is being read.
+    fn push(&mut self, character: char) {
+        if self.open.is_none() {
+            if !self.text.is_empty() {
+                self.text.push(' ');
+            }
+            self.open = Some(self.text.len());
         }
-        if !self.text.is_empty() {
-            self.text.push(' ');
+        if character.is_ascii() {
+            self.text.push(character.to_ascii_lowercase());
+        } else {
+            self.text.extend(character.to_lowercase());
         }
-        let start = self.text.len();
-        self.text.push_str(word);
-        self.spans.push((start, self.text.len()));
-        word.clear();
+    }
+
+    /// Ends the word that is being read.
+    fn close(&mut self) {
+        if let Some(start) = self.open.take() {
+            self.spans.push((start, self.text.len()));
+        }
     }
 
     /// The same without its last word, if it is this one and not the only one.

@@ -39,6 +39,13 @@ pub(crate) fn noun(words: &str) -> Option<&'static Entry> {
     exact_noun(words).or_else(unchanged).or_else(|| singular(words).and_then(|one| exact_noun(&one)))
 }
 
+/// True when a noun of several words begins with this one.
+pub(crate) fn begins_noun(word: &str) -> bool {
+    let from = nouns::ENTRIES.partition_point(|entry| entry.words <= word);
+    let next = nouns::ENTRIES.get(from).and_then(|entry| entry.words.strip_prefix(word));
+    next.is_some_and(|rest| rest.starts_with(' '))
+}
+
 fn exact_noun(words: &str) -> Option<&'static Entry> {
     let at = nouns::ENTRIES.binary_search_by(|entry| entry.words.cmp(words)).ok()?;
     nouns::ENTRIES.get(at)
