@@ -133,7 +133,7 @@ impl Trace<'_> {
                     }
                 }
                 Reading::CannotTell { reason } => {
-                    shown("analyze", &format!("{} ({}): cannot tell: {reason}", part.pointer, part.language))?
+                    shown("analyze", &format!("{} ({}): cannot tell: {reason}", part.pointer, part.language))?;
                 }
             }
         }
