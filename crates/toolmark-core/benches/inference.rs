@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let corpus = std::fs::read_to_string(CORPUS).expect("the corpus is in the repository");
     let tools: Vec<Definition> = corpus
         .lines()
-        .map(|line| Definition::read(Slice::of("corpus", line.to_owned()), Form::Row).expect("a definition"))
+        .map(|line| Definition::read(&Slice::of("corpus", line.to_owned()), Form::Row).expect("a definition"))
         .collect();
     let each = |total: Duration| total / u32::try_from(tools.len()).expect("few tools");
     let whole = each(least(|| {

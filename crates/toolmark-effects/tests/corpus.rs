@@ -1,4 +1,5 @@
 //! Examples from the field, as data: each case says what a text does, and a new mistake becomes a new line.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
 use serde_json::Value;
 use toolmark_core::facts::{Effect, Reading};

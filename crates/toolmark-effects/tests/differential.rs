@@ -1,4 +1,5 @@
 //! Against the real SQLite: whatever is called PURE leaves a scratch database as it was, byte for byte.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
