@@ -4,8 +4,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-use toolmark_core::evaluation::{Evaluation, Label, Pair, Tools};
+use toolmark_core::evaluation::{Evaluation, Label, Pair, Tools, fits};
 
 fn main() {
     let folder = std::env::args().nth(1).unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus").into());
@@ -15,9 +14,4 @@ fn main() {
     let pairs = Pair::read_all(&read("pairs.jsonl")).expect("pairs.jsonl");
     let figures = Evaluation::of(&tools, &labels, &pairs, &fits).to_json();
     println!("{}", serde_json::to_string_pretty(&figures).expect("JSON"));
-}
-
-/// A schema that does not compile catches nothing.
-fn fits(schema: &Value, arguments: &Value) -> bool {
-    jsonschema::validator_for(schema).map_or(true, |validator| validator.is_valid(arguments))
 }

@@ -5,16 +5,11 @@
 
 #![expect(clippy::expect_used, reason = "a test may stop")]
 
-use serde_json::Value;
-use toolmark_core::evaluation::{Evaluation, Form, Label, Pair, PairSeverity, Tools};
+use toolmark_core::evaluation::{Evaluation, Form, Label, Pair, PairSeverity, Tools, fits};
 
 fn corpus(name: &str) -> String {
     let path = format!("{}/../../corpus/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).expect("the corpus is in the repository")
-}
-
-fn fits(schema: &Value, arguments: &Value) -> bool {
-    jsonschema::validator_for(schema).map_or(true, |validator| validator.is_valid(arguments))
 }
 
 fn evaluation(folder: &str) -> Evaluation {

@@ -15,6 +15,7 @@ pub use pairs::{Catch, Form, FormScore, PairScore};
 pub use rows::{Label, Pair, PairSeverity, ReadRowError, ToolId, Tools};
 
 use crate::inference::Mode;
+use crate::schema::check::InputSchema;
 
 /// Everything that is measured on definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,12 @@ impl Evaluation {
             ("pairs", self.pairs.to_json()),
         ])
     }
+}
+
+/// Whether arguments pass a schema, as the pipeline checks them. A schema that does not compile catches nothing.
+#[must_use]
+pub fn fits(schema: &Value, arguments: &Value) -> bool {
+    InputSchema::compile(schema).map_or(true, |schema| schema.check(arguments).is_ok())
 }
 
 #[cfg(test)]

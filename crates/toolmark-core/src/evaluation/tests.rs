@@ -19,10 +19,6 @@ const PAIRS: &str = r#"{"a":{"server":"s","name":"list_issues"},"b":{"server":"s
 {"a":{"server":"s","name":"list_issues"},"b":{"server":"t","name":"issue_list"},"same":true}
 {"a":{"server":"s","name":"list_issues"},"b":{"server":"t","name":"frobnicate"},"same":true}"#;
 
-fn fits(schema: &Value, arguments: &Value) -> bool {
-    jsonschema::validator_for(schema).unwrap().is_valid(arguments)
-}
-
 fn evaluation() -> Evaluation {
     let tools = Tools::read(TOOLS).unwrap();
     Evaluation::of(&tools, &Label::read_all(LABELS).unwrap(), &Pair::read_all(PAIRS).unwrap(), &fits)
