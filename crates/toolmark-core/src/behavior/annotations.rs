@@ -16,8 +16,16 @@ pub struct Annotations {
 
 impl Annotations {
     /// The hints that a publisher gives.
+    ///
+    /// All four hints at exactly the defaults of the specification are what some SDKs write for an author who said nothing, on
+    /// readers as on writers; they count as absent.
     #[must_use]
     pub fn of(reading: &Reading<'_>) -> Self {
+        const DEFAULTS: [(&str, bool); 4] =
+            [("readOnlyHint", false), ("destructiveHint", true), ("idempotentHint", false), ("openWorldHint", true)];
+        if DEFAULTS.iter().all(|(hint, default)| reading.hint(hint) == Some(*default)) {
+            return Self::default();
+        }
         Self { read_only: reading.hint("readOnlyHint"), destructive: reading.hint("destructiveHint") }
     }
 

@@ -144,6 +144,19 @@ fn hints_say_whether_a_tool_writes_and_no_more() {
 }
 
 #[test]
+fn four_hints_at_their_defaults_were_said_by_nobody() {
+    let defaults =
+        json!({"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true});
+    let hints = |annotations: serde_json::Value| {
+        Annotations::of(&tool(&json!({"name": "read_sheet", "annotations": annotations})).reading())
+    };
+    assert_eq!(hints(defaults.clone()), Annotations::default());
+    assert_eq!(hints(json!({"readOnlyHint": false})).read_only, Some(false));
+    let known = KnownBehavior::of(&tool(&json!({"name": "delete_sheet", "annotations": defaults})), None);
+    assert_eq!((known.mutability(), known.agreement()), (Some(Mutability::Mutates), Agreement::Inferred));
+}
+
+#[test]
 fn what_clients_are_told_follows_from_the_action() {
     let hints = |text: &str| {
         let hints = Annotations::project(&of(text));

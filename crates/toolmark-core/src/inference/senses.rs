@@ -172,7 +172,9 @@ fn add(verb: &Verb, head: Option<&Entry>, owner: Option<&Entry>, phrase: &Phrase
         return if content { Action::Create } else { Action::Update };
     }
     let tied = TIED.contains(&noun) && (owner.is_some() || matches!(noun, "tag" | "label" | "dependency"));
-    if tied || matches!(head.words, "sub issue" | "subissue") || phrase.words.has("issues") {
+    if head.words == "message" {
+        Action::Send
+    } else if tied || matches!(head.words, "sub issue" | "subissue") || phrase.words.has("issues") {
         Action::Update
     } else if POURED.contains(&noun) {
         Action::Append

@@ -3,6 +3,7 @@
 use super::action::Act;
 use super::clues::Clues;
 use super::lexicon::{Entry, Kind};
+use crate::behavior::OutputDomain;
 
 /// The noun that a tool is about and what it belongs to: from its name, else from its description, else from its parameters.
 pub(super) fn nouns(clues: &Clues, act: &Act) -> (Option<&'static Entry>, Option<&'static Entry>, &'static str) {
@@ -40,6 +41,11 @@ pub(super) fn nouns(clues: &Clues, act: &Act) -> (Option<&'static Entry>, Option
         let said = || clues.lead.tail.iter().copied().find(other);
         let page = head.is_some_and(|head| head.noun.as_str() == "page");
         owner = said().or_else(|| clues.parameters.owners.iter().copied().find(other)).filter(|_| !page);
+    }
+    // GitLab calls a comment a note.
+    if head.is_some_and(|head| matches!(head.noun.as_str(), "note" | "thread" | "discussion")) && owner.is_none() {
+        let discussed = |entry: &&'static Entry| matches!(entry.domain, OutputDomain::Issue | OutputDomain::Pr);
+        owner = clues.lead.tail.iter().copied().filter(discussed).find(other);
     }
     (head.filter(|head| !implied || head.kind != Kind::Vague), owner, from)
 }

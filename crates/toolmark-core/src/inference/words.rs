@@ -41,7 +41,7 @@ impl Words {
                 words.push(character);
             } else if !matches!(character, '\'' | '’') {
                 words.close();
-                if matches!(character, '.' | ':' | ';' | '!' | '?' | '(' | '\n' | '•' | '—' | '|') {
+                if matches!(character, '.' | ':' | ';' | '!' | '?' | '\n' | '•' | '—' | '|') {
                     words.breaks.push(words.len());
                 }
                 if words.len() >= limit {
