@@ -10,7 +10,9 @@ use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 use toolmark_core::text::visible;
 
-use self::words::{CLAUSES, defined_before, defines, file_name, is_locking, is_writing, lower, opens, takes_a_number};
+use self::words::{
+    CLAUSES, defined_before, defines, file_name, is_locking, is_writing, lower, may_be_known, opens, takes_a_number,
+};
 use super::effect::join;
 use super::functions::{self, Where};
 use super::judge;
@@ -124,7 +126,8 @@ impl Glance {
     /// Reads what begins at `at` and returns where to go on.
     fn name_or_word(&mut self, reader: &Reader, tokens: Tokens<'_>, at: usize, level: &mut Level) -> usize {
         let mut buffer = [0; 32];
-        let word = lower(tokens.word(at), &mut buffer);
+        let word = tokens.word(at);
+        let word = if may_be_known(word) { lower(word, &mut buffer) } else { "" };
         if is_locking(word, tokens, at) {
             self.locks = true;
             return at + 1;

@@ -10,7 +10,7 @@ use super::super::tokens::Tokens;
 const COLUMNS: usize = 64;
 
 /// Words that change something where they are keywords. Sorted.
-pub(super) const WRITING: &[&str] = &[
+const WRITING: &[&str] = &[
     "alter",
     "analyse",
     "attach",
@@ -81,6 +81,63 @@ pub(super) const CLAUSES: &[&str] = &[
     "where",
     "window",
 ];
+
+/// Words that say something about what follows them. Invariant: whatever a glance compares a word with is in one of these lists.
+const KEYWORDS: &[&str] = &[
+    "as",
+    "cross",
+    "delete",
+    "describe",
+    "from",
+    "function",
+    "into",
+    "join",
+    "lateral",
+    "lock",
+    "next",
+    "nextval",
+    "only",
+    "pivot",
+    "recursive",
+    "rows",
+    "select",
+    "share",
+    "summarize",
+    "table",
+    "union",
+    "unnest",
+    "unpivot",
+    "update",
+    "using",
+    "values",
+    "with",
+];
+
+/// For each letter, the lengths of the known words that begin with it, as bits.
+const SHAPES: [u32; 26] = shapes([KEYWORDS, WRITING, CLAUSES]);
+
+#[expect(clippy::indexing_slicing, reason = "runs while this is compiled")]
+const fn shapes(lists: [&[&str]; 3]) -> [u32; 26] {
+    let mut shapes = [0; 26];
+    let mut list = 0;
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            let word = lists[list][at].as_bytes();
+            shapes[(word[0] - b'a') as usize] |= 1 << word.len();
+            at += 1;
+        }
+        list += 1;
+    }
+    shapes
+}
+
+/// False when no known word has this length and first letter, which spares most names the exact comparison.
+pub(super) fn may_be_known(word: &str) -> bool {
+    let letter = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
+    let shape = SHAPES.get(usize::from(letter.wrapping_sub(b'a'))).copied().unwrap_or_default();
+    word.len() < 32 && shape & (1 << word.len()) != 0
+}
 
 pub(super) fn opens(tokens: Tokens<'_>, at: usize) -> bool {
     tokens.symbol(at.wrapping_sub(1), "(")
