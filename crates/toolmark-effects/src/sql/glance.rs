@@ -4,7 +4,7 @@
 //! Invariant: a query in which no such word stands, in any position, writes nothing except through its functions. So a
 //! query with an empty glance is a plain read without being parsed, in every dialect, however exotic its syntax.
 
-mod words;
+pub(super) mod words;
 
 use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
@@ -239,7 +239,12 @@ impl Glance {
             "into" if tokens.is_one_of(at + 1, &["OUTFILE", "DUMPFILE"]) => {}
             "into" => level.next = Next::Target,
             "update" if tokens.is_one_of(at.wrapping_sub(1), &["FOR", "ON", "KEY", "DO", "THEN"]) => {}
+            "update" if tokens.is(at + 1, "OR") => {}
             "update" => *level = Level { query: true, from: false, next: Next::Target },
+            // Hive and Spark run rows through a program: `SELECT TRANSFORM (a) USING 'program'`.
+            "using" if tokens.kind(at + 1) == Some(Kind::Text) => {
+                self.add(Effect::mutating(Action::Execute, "runs a program").unbounded().with(Danger::Code));
+            }
             "using" if level.from && !tokens.symbol(at + 1, "(") => level.next = Next::Source,
             "using" => level.next = Next::Column,
             "function" if level.next == Next::Target => level.next = Next::Source,

@@ -9,55 +9,16 @@ use super::super::tokens::Tokens;
 /// How many tokens the list of columns of a `WITH` may have.
 const COLUMNS: usize = 64;
 
-/// Words that change something where they are keywords. Sorted.
+/// Words that change something where they are keywords, in T-SQL also in the middle of what looks like one statement.
+/// Sorted.
+#[rustfmt::skip]
 const WRITING: &[&str] = &[
-    "alter",
-    "analyse",
-    "attach",
-    "backup",
-    "bulk",
-    "call",
-    "checkpoint",
-    "copy",
-    "create",
-    "dbcc",
-    "deallocate",
-    "delete",
-    "deny",
-    "detach",
-    "drop",
-    "exec",
-    "execute",
-    "export",
-    "grant",
-    "import",
-    "insert",
-    "install",
-    "into",
-    "kill",
-    "lock",
-    "merge",
-    "optimize",
-    "overwrite",
-    "perform",
-    "pragma",
-    "prepare",
-    "reconfigure",
-    "refresh",
-    "reindex",
-    "rename",
-    "replace",
-    "restore",
-    "revoke",
-    "share",
-    "shutdown",
-    "truncate",
-    "unload",
-    "update",
-    "upsert",
-    "vacuum",
-    "waitfor",
-    "writetext",
+    "alter", "analyse", "attach", "backup", "bulk", "call", "checkpoint", "commit", "copy", "create", "dbcc",
+    "deallocate", "delete", "deny", "detach", "disable", "drop", "enable", "exec", "execute", "export", "grant",
+    "import", "insert", "install", "into", "kill", "lock", "merge", "optimize", "overwrite", "perform", "pragma",
+    "prepare", "receive", "reconfigure", "refresh", "reindex", "rename", "replace", "restore", "revert", "revoke",
+    "rollback", "send", "share", "shutdown", "truncate", "unload", "update", "updatetext", "upsert", "vacuum",
+    "waitfor", "writetext",
 ];
 
 /// Words that begin the next clause after `FROM`.
@@ -142,6 +103,12 @@ pub(super) fn may_be_known(word: &str) -> bool {
 pub(super) fn opens(tokens: Tokens<'_>, at: usize) -> bool {
     tokens.symbol(at.wrapping_sub(1), "(")
         && !matches!(tokens.kind(at.wrapping_sub(2)), Some(Kind::Word | Kind::Quoted))
+}
+
+/// True when any word after the first would change something as a keyword.
+pub(in crate::sql) fn writes_later(tokens: Tokens<'_>) -> bool {
+    let mut buffer = [0; 32];
+    (1..tokens.len()).any(|at| is_writing(lower(tokens.word(at), &mut buffer), tokens, at))
 }
 
 /// True at the last word of `FOR UPDATE`, `FOR NO KEY UPDATE`, `FOR KEY SHARE`, `LOCK IN SHARE MODE` and their like.
