@@ -47,6 +47,8 @@ pub(super) struct Glance {
     pub(super) locks: bool,
     /// How many calls were looked at.
     calls: usize,
+    /// A `TRANSFORM` was seen.
+    transform: bool,
     /// A `WITH` was seen.
     with: bool,
     /// The names that it defines.
@@ -242,7 +244,11 @@ impl Glance {
             "update" if tokens.is(at + 1, "OR") => {}
             "update" => *level = Level { query: true, from: false, next: Next::Target },
             // Hive and Spark run rows through a program: `SELECT TRANSFORM (a) USING 'program'`.
-            "using" if tokens.kind(at + 1) == Some(Kind::Text) => {
+            "transform" => {
+                self.transform = true;
+                return false;
+            }
+            "using" if self.transform && matches!(tokens.kind(at + 1), Some(Kind::Text | Kind::Quoted)) => {
                 self.add(Effect::mutating(Action::Execute, "runs a program").unbounded().with(Danger::Code));
             }
             "using" if level.from && !tokens.symbol(at + 1, "(") => level.next = Next::Source,

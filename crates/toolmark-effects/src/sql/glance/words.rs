@@ -65,6 +65,7 @@ const KEYWORDS: &[&str] = &[
     "share",
     "summarize",
     "table",
+    "transform",
     "union",
     "unnest",
     "unpivot",
