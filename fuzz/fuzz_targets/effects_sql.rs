@@ -16,7 +16,9 @@ fuzz_target!(|text: &str| {
         if let Reading::Understood(effects) = &reading {
             assert!(!effects.is_empty());
         }
-        let changes = matches!(&reading, Reading::Understood(effects) if effects.iter().any(|effect| !effect.bounded));
+        // What runs a string that one dialect cannot read is left out: it may well be no SQL there.
+        let changes = |effect: &Effect| !effect.bounded && effect.dangers.is_empty();
+        let changes = matches!(&reading, Reading::Understood(effects) if effects.iter().any(changes));
         assert!(!(changes && is_harmless(&generic)), "{dialect:?} knows of a change that Generic does not see");
     }
 });

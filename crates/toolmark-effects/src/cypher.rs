@@ -17,6 +17,10 @@ use self::scan::Words;
 /// Longer queries are not read.
 const LONGEST: usize = 256 * 1024;
 
+/// Queries of more words, and texts of more statements, are not read.
+const WORDS: usize = 100_000;
+const STATEMENTS: usize = 1_000;
+
 /// Deeper parentheses are not read.
 const DEPTH: usize = 100;
 
@@ -56,6 +60,9 @@ fn statements(text: &str, nested: usize) -> Result<Vec<Effect>, String> {
         return Err("it cannot be cut into words".into());
     }
     let words = Words::of(text, &lexed.tokens);
+    if words.len() > WORDS || words.statements().count() > STATEMENTS {
+        return Err("it has more than 100,000 words, or more than 1,000 statements".into());
+    }
     if words.deepest() > DEPTH {
         return Err("it nests deeper than 100 parentheses".into());
     }

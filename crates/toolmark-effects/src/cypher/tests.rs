@@ -29,7 +29,7 @@ fn queries_in_strings_are_followed_only_so_far() {
 #[test]
 fn deep_and_long_queries_are_refused_or_scanned() {
     assert!(matches!(read(&format!("RETURN {}", "(".repeat(5_000))), Reading::CannotTell { .. }));
-    assert!(effects(&format!("RETURN {}1", "1+".repeat(50_000))).iter().all(Effect::is_harmless));
+    assert!(effects(&format!("RETURN {}1", "1+".repeat(20_000))).iter().all(Effect::is_harmless));
     assert!(matches!(read(&"RETURN 1;".repeat(40_000)), Reading::CannotTell { .. }));
 }
 

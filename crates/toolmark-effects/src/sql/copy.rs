@@ -52,11 +52,10 @@ fn copy(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
     let source = tokens.before(at).after(1);
     let out = tokens.is(at, "TO");
     let mut effect = if source.symbol(0, "(") {
-        query::read(reader, source.inside(0)).or_else(|_| query::change(reader, source.inside(0)))?
+        reader.inner(source.inside(0))?
     } else {
         let table = object(source.after(usize::from(source.is(0, "BINARY"))));
-        let vault = Glance::at(reader, Tokens { all: tokens.all, ..source }).vault
-            || table.as_deref().is_some_and(super::secrets::is_secret_table);
+        let vault = Glance::at(reader, tokens).vault || table.as_deref().is_some_and(super::secrets::is_secret_table);
         let effect = Effect::pure(Action::Read, "copies").on(table);
         if vault && out { effect.with(Danger::Secret) } else { effect }
     };

@@ -4,6 +4,7 @@ use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 
 use super::effect::absorb;
+use super::functions::{self, Where};
 use super::lex::Kind;
 use super::place::Place;
 use super::query;
@@ -53,6 +54,7 @@ const KINDS: &[(&str, Option<Danger>)] = &[
     ("SEQUENCE", None),
     ("SERVER", Some(Danger::Escape)),
     ("SESSION", None),
+    ("SHARE", Some(Danger::Outward)),
     ("STAGE", Some(Danger::Escape)),
     ("STATISTICS", None),
     ("STREAM", None),
@@ -152,6 +154,11 @@ fn creation(reader: &Reader, tokens: Tokens<'_>, at: usize, kind: &str, what: &s
     {
         absorb(&mut effect, query::read(reader, query)?);
     }
+    // ClickHouse makes tables from functions: `CREATE TABLE t AS url('…')`.
+    let function = rest.find(&["AS"]).and_then(|at| rest.name(at + 1)).filter(|(_, end)| rest.symbol(*end, "("));
+    if function.is_some_and(|(name, _)| functions::find(&name.to_ascii_lowercase(), Where::Relation).is_some()) {
+        effect = effect.with(Danger::Escape);
+    }
     if let Some(engine) = (0..rest.len()).find(|&at| rest.is(at, "ENGINE")) {
         let named = engine + 1 + usize::from(rest.symbol(engine + 1, "="));
         if rest.is_one_of(named, ENGINES) && rest.symbol(named + 1, "(") {
@@ -168,22 +175,26 @@ fn creation(reader: &Reader, tokens: Tokens<'_>, at: usize, kind: &str, what: &s
     Ok(effect)
 }
 
-/// The query that a table or view is made from.
+/// The query that a table or view is made from: at the top level, after `AS` or, in MySQL, after the columns.
 fn source(rest: Tokens<'_>) -> Option<Tokens<'_>> {
+    let mut depth = 0_usize;
     let at = (0..rest.len()).find(|&at| {
+        let top = depth == 0;
+        match rest.kind(at) {
+            Some(Kind::Open) => depth += 1,
+            Some(Kind::Close) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
         let led = rest.is(at.wrapping_sub(1), "AS")
-            || rest.kind(at.wrapping_sub(1)) == Some(Kind::Close)
-            || rest.symbol(at, "(");
-        led && query::begins(rest.after(at)) && !rest.is(at, "WITH")
-            || (rest.is(at, "WITH") && rest.is(at.wrapping_sub(1), "AS"))
+            || rest.is(at, "SELECT")
+            || (rest.symbol(at, "(") && rest.is(at + 1, "SELECT"));
+        top && led && query::begins(rest.after(at))
     })?;
-    let end = if rest.symbol(at, "(") { (rest.closing(at) + 1).min(rest.len()) } else { rest.len() };
-    let end = rest
-        .after(at)
-        .find(&["WITH"])
-        .filter(|&with| rest.is_one_of(at + with + 1, &["NO", "DATA", "CHECK"]))
-        .map_or(end, |with| at + with);
-    Some(rest.before(end).after(at))
+    // `WITH NO DATA` and `WITH CHECK OPTION` are no part of it.
+    let query = rest.after(at);
+    let tail =
+        query.find(&["WITH"]).filter(|&with| query.is_one_of(with + 1, &["NO", "DATA", "CHECK", "LOCAL", "CASCADED"]));
+    Some(query.before(tail.unwrap_or(query.len())))
 }
 
 /// Two statements without a semicolon between them, as T-SQL allows.
@@ -219,7 +230,7 @@ fn alteration(rest: Tokens<'_>, effect: Effect) -> Effect {
     let mut effect = effect;
     let drops = (0..rest.len()).any(|at| rest.is(at, "DROP") && !rest.is_one_of(at + 1, kept));
     let whole = says(&["DELETE", "UPDATE"]).is_some_and(|at| {
-        rest.after(at).find(&["WHERE"]).is_none_or(|at_where| tautology(rest.after(at + at_where + 1)))
+        rest.after(at).find(&["WHERE"]).is_none_or(|at_where| rest.after(at + at_where + 1).is_tautology())
     });
     if drops || whole || says(&["TRUNCATE", "DISCARD", "CLEAR"]).is_some() {
         effect = effect.unbounded();
@@ -233,14 +244,4 @@ fn alteration(rest: Tokens<'_>, effect: Effect) -> Effect {
         effect = effect.with(Danger::Privilege);
     }
     effect
-}
-
-/// `1`, `1 = 1` or `true`, which is how ClickHouse deletes everything.
-fn tautology(condition: Tokens<'_>) -> bool {
-    let raw = |at: usize| condition.raw(at);
-    match condition.len() {
-        1 => raw(0) == "1" || condition.is(0, "TRUE"),
-        3 => condition.symbol(1, "=") && raw(0) == raw(2),
-        _ => false,
-    }
 }

@@ -4,6 +4,7 @@ use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 
 use super::glance::Glance;
+use super::glance::words::writes_later;
 use super::judge::run;
 use super::lex::{Kind, lex};
 use super::query;
@@ -50,7 +51,7 @@ fn routine(reader: &Reader, tokens: Tokens<'_>) -> Effect {
     }
     let name = tokens.name(1).map(|(name, _)| name);
     let last = name.as_deref().and_then(|name| name.rsplit('.').next()).unwrap_or_default().to_ascii_lowercase();
-    if REPORTS.contains(&last.as_str()) {
+    if REPORTS.contains(&last.as_str()) && !writes_later(tokens) {
         return Effect::pure(Action::Read, format!("reports with {last}")).on(name);
     }
     let shown = name.as_deref().unwrap_or("something");

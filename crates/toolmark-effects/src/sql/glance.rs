@@ -4,13 +4,15 @@
 //! Invariant: a query in which no such word stands, in any position, writes nothing except through its functions. So a
 //! query with an empty glance is a plain read without being parsed, in every dialect, however exotic its syntax.
 
-mod words;
+pub(super) mod words;
 
 use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 use toolmark_core::text::visible;
 
-use self::words::{CLAUSES, defined_before, defines, file_name, is_locking, is_writing, lower, opens, takes_a_number};
+use self::words::{
+    CLAUSES, defined_before, defines, file_name, is_locking, is_writing, lower, may_be_known, opens, takes_a_number,
+};
 use super::effect::join;
 use super::functions::{self, Where};
 use super::judge;
@@ -45,6 +47,8 @@ pub(super) struct Glance {
     pub(super) locks: bool,
     /// How many calls were looked at.
     calls: usize,
+    /// A `TRANSFORM` was seen.
+    transform: bool,
     /// A `WITH` was seen.
     with: bool,
     /// The names that it defines.
@@ -124,7 +128,8 @@ impl Glance {
     /// Reads what begins at `at` and returns where to go on.
     fn name_or_word(&mut self, reader: &Reader, tokens: Tokens<'_>, at: usize, level: &mut Level) -> usize {
         let mut buffer = [0; 32];
-        let word = lower(tokens.word(at), &mut buffer);
+        let word = tokens.word(at);
+        let word = if may_be_known(word) { lower(word, &mut buffer) } else { "" };
         if is_locking(word, tokens, at) {
             self.locks = true;
             return at + 1;
@@ -236,7 +241,16 @@ impl Glance {
             "into" if tokens.is_one_of(at + 1, &["OUTFILE", "DUMPFILE"]) => {}
             "into" => level.next = Next::Target,
             "update" if tokens.is_one_of(at.wrapping_sub(1), &["FOR", "ON", "KEY", "DO", "THEN"]) => {}
+            "update" if tokens.is(at + 1, "OR") => {}
             "update" => *level = Level { query: true, from: false, next: Next::Target },
+            // Hive and Spark run rows through a program: `SELECT TRANSFORM (a) USING 'program'`.
+            "transform" => {
+                self.transform = true;
+                return false;
+            }
+            "using" if self.transform && matches!(tokens.kind(at + 1), Some(Kind::Text | Kind::Quoted)) => {
+                self.add(Effect::mutating(Action::Execute, "runs a program").unbounded().with(Danger::Code));
+            }
             "using" if level.from && !tokens.symbol(at + 1, "(") => level.next = Next::Source,
             "using" => level.next = Next::Column,
             "function" if level.next == Next::Target => level.next = Next::Source,

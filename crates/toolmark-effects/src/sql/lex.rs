@@ -243,9 +243,10 @@ impl Lexer<'_> {
 
     fn bracket(&mut self) -> Result<Kind, &'static str> {
         let rest = self.bytes.get(self.at + 1..).unwrap_or_default();
-        // A list of plain values is the same to everybody; quotes and statements inside are not.
+        // A list of numbers is the same to everybody; a name, quotes or statements inside are not.
+        let named = rest.first().is_some_and(|first| is_name_byte(*first) && !first.is_ascii_digit());
         let plain = |byte: &&u8| !b"]'\"`;-/#$(){}[".contains(byte);
-        if rest.iter().take(LOOK_AHEAD).find(|byte| !plain(byte)) != Some(&b']') {
+        if named || rest.iter().take(LOOK_AHEAD).find(|byte| !plain(byte)) != Some(&b']') {
             self.out.doubts.add(Doubts::BRACKET);
         }
         if !self.lexis.brackets {

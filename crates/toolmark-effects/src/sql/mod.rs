@@ -103,16 +103,20 @@ fn best(reader: &Reader, text: &str) -> Script {
             unread: Some("databases disagree on what it says, and it is long".into()),
         };
     }
-    let mut seen: Vec<_> = first.into_iter().map(|lexed| lexed.tokens).collect();
+    let mut seen: Vec<_> = first.into_iter().map(|lexed| (reader.dialect, lexed.tokens)).collect();
     for &(lexis, dialect) in others {
         let Ok(lexed) = lex(text, lexis) else { continue };
-        if seen.contains(&lexed.tokens) {
+        // The same words mean the same to the same dialect, and no less to `Generic` than to any other.
+        if seen
+            .iter()
+            .any(|(known, tokens)| (*known == dialect || *known == Dialect::Generic) && *tokens == lexed.tokens)
+        {
             continue;
         }
         let other = reader.in_dialect(dialect);
         worst = worse(worst, other.script(text, &lexed, lexis));
         reader.charge(&other);
-        seen.push(lexed.tokens);
+        seen.push((dialect, lexed.tokens));
     }
     worst
 }

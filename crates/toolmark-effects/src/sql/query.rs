@@ -15,6 +15,10 @@ const EXCESS: &str = "one statement names more tables or calls more functions th
 
 /// Reads a statement that begins like a query. It may still write: in a `WITH`, with `INTO`, through a function.
 pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String> {
+    // Invariant: a glance takes the first word for granted, so it must be one that reads.
+    if !begins(tokens) {
+        return Err("a query was expected".into());
+    }
     let glance = Glance::at(reader, tokens);
     if glance.excess {
         return Err(EXCESS.into());
@@ -95,6 +99,9 @@ fn by_words(tokens: Tokens<'_>) -> Option<Effect> {
             let replaces = verb != "insert" || rest.find(&["UPDATE", "REPLACE"]).is_some();
             Effect::mutating(if replaces { Action::Overwrite } else { Action::Create }, "inserts")
         }
+        // T-SQL limits a change before it says what to change.
+        "update" if tokens.is(1, "TOP") => Effect::mutating(Action::Update, "updates some rows"),
+        "delete" if tokens.is(1, "TOP") => Effect::mutating(Action::Delete, "deletes some rows"),
         "update" => Effect::mutating(Action::Update, "updates, without a limit that could be read").unbounded(),
         "delete" => Effect::mutating(Action::Delete, "deletes, without a limit that could be read").unbounded(),
         "merge" => Effect::mutating(Action::Update, "merges, without a limit that could be read").unbounded(),

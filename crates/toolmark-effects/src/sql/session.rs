@@ -6,6 +6,7 @@ use toolmark_core::text::visible;
 
 use super::effect::absorb;
 use super::glance::Glance;
+use super::glance::words::writes_later;
 use super::lex::Kind;
 use super::script::Reader;
 use super::tokens::Tokens;
@@ -46,10 +47,10 @@ pub(super) fn set(reader: &Reader, tokens: Tokens<'_>) -> Result<Effect, String>
     let rest = tokens.after(1);
     let assignments = rest.arguments();
     let glance = Glance::at(reader, tokens);
+    if glance.writes {
+        return Err("it sets something and may do more".into());
+    }
     let mut effect = if !assignments.is_empty() && assignments.iter().all(|one| is_user_variable(*one)) {
-        if glance.writes {
-            return Err("it assigns the result of something that may write".into());
-        }
         Effect::pure(Action::Read, "keeps values in variables of the session")
     } else {
         let target = setting(rest);
@@ -108,6 +109,10 @@ fn gains_rights(tokens: Tokens<'_>) -> bool {
 
 /// Reads what begins or ends a transaction.
 pub(super) fn transaction(tokens: Tokens<'_>) -> Option<Effect> {
+    // `BEGIN TRANSACTION DELETE …` is two statements to T-SQL.
+    if writes_later(tokens) {
+        return None;
+    }
     let prepared = tokens.find(&["PREPARED"]).is_some();
     let summary = match tokens.word(0).to_ascii_lowercase().as_str() {
         "begin" => "begins a transaction",

@@ -180,6 +180,15 @@ impl<'a> Tokens<'a> {
         if self.len() == 1 { self.literal(0) } else { None }
     }
 
+    /// True for `1`, `1 = 1` and `true`.
+    pub(super) fn is_tautology(self) -> bool {
+        match self.len() {
+            1 => self.raw(0) == "1" || self.is(0, "TRUE"),
+            3 => self.symbol(1, "=") && self.raw(0) == self.raw(2),
+            _ => false,
+        }
+    }
+
     /// The tokens as text without comments, for a parser that would read them differently.
     pub(super) fn source(self) -> Cow<'a, str> {
         let (Some(first), Some(last)) = (self.all.first(), self.all.last()) else { return Cow::Borrowed("") };

@@ -4,6 +4,7 @@ use toolmark_core::behavior::Action;
 use toolmark_core::facts::{Danger, Effect};
 
 use super::glance::Glance;
+use super::glance::words::writes_later;
 use super::script::Reader;
 use super::tokens::Tokens;
 
@@ -69,6 +70,7 @@ const VERBS: &[Verb] = &[
     changes(&["MSCK"], Action::Update, "repairs tables"),
     changes(&["CACHE"], Action::Update, "caches"),
     changes(&["UNCACHE"], Action::Update, "forgets a cache"),
+    changes(&["RENAME", "USER"], Action::Update, "renames a user").with(Danger::Privilege),
     changes(&["RENAME"], Action::Update, "renames"),
     changes(&["EXCHANGE"], Action::Update, "exchanges tables"),
     changes(&["COMMENT"], Action::Update, "comments"),
@@ -90,6 +92,8 @@ const VERBS: &[Verb] = &[
     changes(&["RESET", "SESSION"], Action::Update, "changes the role").with(Danger::Privilege),
     changes(&["RESET", "PERSIST"], Action::Update, "changes how the server works").with(Danger::Privilege),
     changes(&["RESET"], Action::Update, "resets settings of the session"),
+    changes(&["USE", "ROLE"], Action::Update, "changes the role").with(Danger::Privilege),
+    changes(&["USE", "SECONDARY"], Action::Update, "changes the role").with(Danger::Privilege),
     changes(&["USE"], Action::Update, "switches the database of the session"),
     changes(&["DISCARD"], Action::Update, "resets the session"),
     changes(&["DEALLOCATE"], Action::Update, "forgets a prepared statement"),
@@ -142,6 +146,12 @@ const NOISE: &[&str] = &[
 /// Reads a statement by its first words.
 pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Option<Effect> {
     let verb = VERBS.iter().find(|verb| tokens.starts(verb.words))?;
+    // T-SQL needs no semicolon before the next statement.
+    if tokens.is_one_of(0, &["USE", "PRINT", "WAITFOR", "FETCH", "CLOSE", "OPEN", "MOVE", "KILL"])
+        && writes_later(tokens)
+    {
+        return None;
+    }
     let rest = tokens.after(verb.words.len());
     let target = match (verb.danger, rest.find(&["ON"])) {
         (Some(Danger::Privilege), Some(at)) => object(rest.after(at + 1)),
@@ -156,7 +166,8 @@ pub(super) fn read(reader: &Reader, tokens: Tokens<'_>) -> Option<Effect> {
     if verb.action.is_none() && Glance::at(reader, tokens).vault_danger().is_some() {
         effect = effect.with(Danger::Secret);
     }
-    if !verb.bounded {
+    let all = tokens.is(0, "KILL") && tokens.find(&["WHERE"]).is_some_and(|at| tokens.after(at + 1).is_tautology());
+    if !verb.bounded || all {
         effect = effect.unbounded();
     }
     if let Some(danger) = verb.danger {

@@ -9,55 +9,16 @@ use super::super::tokens::Tokens;
 /// How many tokens the list of columns of a `WITH` may have.
 const COLUMNS: usize = 64;
 
-/// Words that change something where they are keywords. Sorted.
-pub(super) const WRITING: &[&str] = &[
-    "alter",
-    "analyse",
-    "attach",
-    "backup",
-    "bulk",
-    "call",
-    "checkpoint",
-    "copy",
-    "create",
-    "dbcc",
-    "deallocate",
-    "delete",
-    "deny",
-    "detach",
-    "drop",
-    "exec",
-    "execute",
-    "export",
-    "grant",
-    "import",
-    "insert",
-    "install",
-    "into",
-    "kill",
-    "lock",
-    "merge",
-    "optimize",
-    "overwrite",
-    "perform",
-    "pragma",
-    "prepare",
-    "reconfigure",
-    "refresh",
-    "reindex",
-    "rename",
-    "replace",
-    "restore",
-    "revoke",
-    "share",
-    "shutdown",
-    "truncate",
-    "unload",
-    "update",
-    "upsert",
-    "vacuum",
-    "waitfor",
-    "writetext",
+/// Words that change something where they are keywords, in T-SQL also in the middle of what looks like one statement.
+/// Sorted.
+#[rustfmt::skip]
+const WRITING: &[&str] = &[
+    "alter", "analyse", "attach", "backup", "bulk", "call", "checkpoint", "commit", "copy", "create", "dbcc",
+    "deallocate", "delete", "deny", "detach", "disable", "drop", "enable", "exec", "execute", "export", "grant",
+    "import", "insert", "install", "into", "kill", "lock", "merge", "optimize", "overwrite", "perform", "pragma",
+    "prepare", "receive", "reconfigure", "refresh", "reindex", "rename", "replace", "restore", "revert", "revoke",
+    "rollback", "send", "share", "shutdown", "truncate", "unload", "update", "updatetext", "upsert", "vacuum",
+    "waitfor", "writetext",
 ];
 
 /// Words that begin the next clause after `FROM`.
@@ -82,9 +43,73 @@ pub(super) const CLAUSES: &[&str] = &[
     "window",
 ];
 
+/// Words that say something about what follows them. Invariant: whatever a glance compares a word with is in one of these lists.
+const KEYWORDS: &[&str] = &[
+    "as",
+    "cross",
+    "delete",
+    "describe",
+    "from",
+    "function",
+    "into",
+    "join",
+    "lateral",
+    "lock",
+    "next",
+    "nextval",
+    "only",
+    "pivot",
+    "recursive",
+    "rows",
+    "select",
+    "share",
+    "summarize",
+    "table",
+    "transform",
+    "union",
+    "unnest",
+    "unpivot",
+    "update",
+    "using",
+    "values",
+    "with",
+];
+
+/// For each letter, the lengths of the known words that begin with it, as bits.
+const SHAPES: [u32; 26] = shapes([KEYWORDS, WRITING, CLAUSES]);
+
+#[expect(clippy::indexing_slicing, reason = "runs while this is compiled")]
+const fn shapes(lists: [&[&str]; 3]) -> [u32; 26] {
+    let mut shapes = [0; 26];
+    let mut list = 0;
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            let word = lists[list][at].as_bytes();
+            shapes[(word[0] - b'a') as usize] |= 1 << word.len();
+            at += 1;
+        }
+        list += 1;
+    }
+    shapes
+}
+
+/// False when no known word has this length and first letter, which spares most names the exact comparison.
+pub(super) fn may_be_known(word: &str) -> bool {
+    let letter = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
+    let shape = SHAPES.get(usize::from(letter.wrapping_sub(b'a'))).copied().unwrap_or_default();
+    word.len() < 32 && shape & (1 << word.len()) != 0
+}
+
 pub(super) fn opens(tokens: Tokens<'_>, at: usize) -> bool {
     tokens.symbol(at.wrapping_sub(1), "(")
         && !matches!(tokens.kind(at.wrapping_sub(2)), Some(Kind::Word | Kind::Quoted))
+}
+
+/// True when any word after the first would change something as a keyword.
+pub(in crate::sql) fn writes_later(tokens: Tokens<'_>) -> bool {
+    let mut buffer = [0; 32];
+    (1..tokens.len()).any(|at| is_writing(lower(tokens.word(at), &mut buffer), tokens, at))
 }
 
 /// True at the last word of `FOR UPDATE`, `FOR NO KEY UPDATE`, `FOR KEY SHARE`, `LOCK IN SHARE MODE` and their like.
