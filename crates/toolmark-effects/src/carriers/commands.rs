@@ -34,8 +34,7 @@ fn kubernetes(clues: &Clues, out: &mut Vec<Carrier>) {
     let acts = clues
         .parameter(&["kind", "resource", "resourcetype", "manifest", "scale", "replicas", "yaml", "nodename"])
         .is_some()
-        || (clues.parameter(&["name", "podname"]).is_some() && clues.parameter(&["namespace"]).is_some())
-        || clues.named(&["kubeconfig", "configuration"]);
+        || (clues.parameter(&["name", "podname"]).is_some() && clues.parameter(&["namespace"]).is_some());
     let verb = kubernetes::is_operation(&clues.raw)
         || clues.parameter(&["operation", "verb", "action", "subcommand"]).is_some();
     if acts && !executes && verb {

@@ -148,6 +148,9 @@ pub(super) fn effect(
             effect = effect.unbounded();
         }
     }
+    if request.rows && selects_secrets(&address.query) {
+        effect = effect.with(Danger::Secret);
+    }
     Some(effect)
 }
 
@@ -157,6 +160,17 @@ fn reads(parts: &[String], line: String) -> Effect {
         Some("_shutdown" | "shutdown") => Effect::mutating(Action::Execute, line).unbounded(),
         _ => Effect::pure(Action::Read, line),
     }
+}
+
+/// True when the columns of a query hold credentials.
+fn selects_secrets(query: &str) -> bool {
+    let columns = query.split('&').find_map(|pair| pair.strip_prefix("select=")).unwrap_or_default();
+    columns.split([',', '(', ')', ':']).any(|column| {
+        let column = column.trim().to_ascii_lowercase();
+        ["password", "passwd", "secret", "token", "api_key", "apikey", "private_key"]
+            .iter()
+            .any(|mark| column.contains(mark))
+    })
 }
 
 fn posts(parts: &[String], request: &Request<'_>, line: String) -> Effect {

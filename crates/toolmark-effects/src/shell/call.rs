@@ -76,7 +76,10 @@ impl<'c> Call<'c> {
     pub(super) fn asks_for_help(&self) -> bool {
         let asks = |arg: &Arg| arg.exact && matches!(arg.text.as_str(), "--help" | "--version" | "-V" | "--usage");
         match self.args {
-            [only] => asks(only) || (only.exact && matches!(only.text.as_str(), "-version" | "-help")),
+            [only] => {
+                let single = matches!(self.name, "java" | "terraform" | "tofu" | "find" | "openssl");
+                asks(only) || (single && only.exact && matches!(only.text.as_str(), "-version" | "-help"))
+            }
             _ => false,
         }
     }

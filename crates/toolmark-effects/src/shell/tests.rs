@@ -109,7 +109,8 @@ proptest! {
         let alone = summary(read(&second));
         let both = summary(read(&format!("{first}; {second}")));
         let kept = alone.effects.iter().filter(|effect| !effect.is_harmless()).all(|effect| both.effects.contains(effect));
-        prop_assert!(kept, "{}; {}", first, second);
+        // A first word such as `fi` makes the whole unreadable, and that is said.
+        prop_assert!(kept || both.unclear.is_some(), "{}; {}", first, second);
         prop_assert!(alone.unclear.is_none() || both.unclear.is_some());
     }
 }

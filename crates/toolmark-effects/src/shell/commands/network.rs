@@ -66,8 +66,9 @@ fn wget(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
         || found.value("", "method").is_some_and(|method| !matches!(method, "GET" | "HEAD"));
     let recursive = found.has("rmp", "recursive") || found.has_any(&["mirror", "page-requisites"]);
     let looks = found.has("", "spider") || matches!(document, Some("-" | "/dev/null" | "/dev/stdout"));
+    let deletes = found.value("", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete"));
     let mut effect = if sends {
-        call.mutating(Action::Send).with(Danger::Outward)
+        call.mutating(if deletes { Action::Delete } else { Action::Send }).with(Danger::Outward)
     } else if looks && !recursive {
         call.pure(Action::Read)
     } else if let Some(document) = document {

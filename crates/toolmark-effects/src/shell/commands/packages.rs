@@ -95,6 +95,10 @@ fn verbs(name: &str) -> Option<Verbs> {
     };
     let spec = Spec { short: "C", long: &["prefix", "registry", "manifest-path", "cwd"], stops: false };
     // Elsewhere a dry run still builds what it would install.
-    let dry: &[&str] = if matches!(versioned, "npm" | "apt" | "apt-get") { DRY } else { &[] };
+    let dry: &[&str] = match versioned {
+        "npm" => DRY,
+        "apt" | "apt-get" => &["dry-run", "simulate", "just-print", "no-act", "recon", "s"],
+        _ => &[],
+    };
     Some(Verbs { spec, rows, dry })
 }

@@ -142,7 +142,8 @@ pub(super) fn hides_verb(args: &[Arg], spec: Spec) -> bool {
 fn note(call: &Call<'_>, walk: &mut Walk<'_>, does: Does, found: &Options<'_>, verbs: &Verbs) {
     let asks = found.flags.iter().any(|flag| flag.long && flag.name == "help");
     let dry = found.flags.iter().any(|flag| {
-        flag.long && flag.value.is_none_or(|v| v != "false" && v != "none") && verbs.dry.contains(&flag.name)
+        let off = flag.value.is_some_and(|value| matches!(value, "false" | "none"));
+        !off && verbs.dry.contains(&flag.name)
     });
     if asks || dry {
         walk.found.effect(call.pure(Action::Read));
