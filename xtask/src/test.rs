@@ -75,8 +75,14 @@ fn alone() -> bool {
         "toolmark-effects",
         "toolmark-lint",
         "toolmark-policy",
+        "toolmark-config",
+        "toolmark-runtime",
+        "toolmark-mcp",
+        "toolmark-store",
+        "toolmark-gateway",
         "toolmark",
         "toolmark-testkit",
+        "toolmark-fixture",
         "toolmark-cli",
     ];
     crates.iter().all(|name| {

@@ -12,14 +12,42 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-effects", &["toolmark-core"]),
     ("toolmark-lint", &["toolmark-core"]),
     ("toolmark-policy", &["toolmark-core"]),
+    ("toolmark-config", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
+    ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
+    ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
+    ("toolmark-store", &["toolmark-core", "toolmark-runtime"]),
+    (
+        "toolmark-gateway",
+        &[
+            "toolmark-core",
+            "toolmark-effects",
+            "toolmark-policy",
+            "toolmark-config",
+            "toolmark-runtime",
+            "toolmark-mcp",
+            "toolmark-store",
+        ],
+    ),
     ("toolmark", &["toolmark-core", "toolmark-lint"]),
-    ("toolmark-cli", &["toolmark-core", "toolmark-effects", "toolmark-lint"]),
+    (
+        "toolmark-cli",
+        &[
+            "toolmark-core",
+            "toolmark-effects",
+            "toolmark-lint",
+            "toolmark-policy",
+            "toolmark-config",
+            "toolmark-runtime",
+            "toolmark-gateway",
+        ],
+    ),
     ("toolmark-testkit", &["toolmark-core"]),
+    ("toolmark-fixture", &[]),
     ("xtask", &["toolmark-core"]),
 ];
 
 /// Crates that must stay pure: no runtime, no network.
-const PURE: &[&str] = &["toolmark-core", "toolmark-effects", "toolmark-lint", "toolmark-policy"];
+const PURE: &[&str] = &["toolmark-core", "toolmark-effects", "toolmark-lint", "toolmark-policy", "toolmark-config"];
 const IMPURE: &[&str] = &["tokio", "async-std", "smol", "reqwest", "hyper", "mio", "ureq", "rustls", "openssl", "ring"];
 
 /// The platform this runs on, so that crates for others need not be there.

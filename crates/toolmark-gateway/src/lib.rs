@@ -1,0 +1,1 @@
+//! Puts it all together: configuration, upstreams, routes, reload, shutdown.
