@@ -87,7 +87,7 @@ async fn serve(script: impl Fn(&Seen) -> Response<Body> + Send + Sync + 'static)
                     let (script, sender) = (script.clone(), sender.clone());
                     async move {
                         let (parts, body) = request.into_parts();
-                        let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+                        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
                         let body = serde_json::from_slice(&body).unwrap_or_default();
                         let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
                         let seen = Seen { method: parts.method, path, headers: parts.headers, body };
@@ -108,7 +108,7 @@ fn with(status: u16, kind: &str, body: impl Into<Bytes>) -> Response<Body> {
     response.body(Full::new(body.into()).boxed()).expect("a response")
 }
 
-fn json_answer(seen: &Seen, result: Value) -> Response<Body> {
+fn json_answer(seen: &Seen, result: &Value) -> Response<Body> {
     with(200, "application/json", json!({"jsonrpc":"2.0","id":seen.body["id"],"result":result}).to_string())
 }
 
@@ -127,7 +127,7 @@ fn open_stream(said: String) -> Response<Body> {
 
 fn modern(seen: &Seen) -> Option<Response<Body>> {
     (seen.rpc() == "server/discover")
-        .then(|| json_answer(seen, json!({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})))
+        .then(|| json_answer(seen, &json!({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})))
 }
 
 /// The handshake of 2025-11-25 with sessions `s0`, `s1`, …; `None` for everything else.
@@ -136,7 +136,7 @@ fn old(seen: &Seen, sessions: &AtomicUsize) -> Option<Response<Body>> {
         (Method::POST, "server/discover") => Some(with(400, "text/plain", "no session")),
         (Method::POST, "initialize") => {
             let result = json!({"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"old"}});
-            let mut response = json_answer(seen, result);
+            let mut response = json_answer(seen, &result);
             let session = format!("s{}", sessions.fetch_add(1, Ordering::SeqCst));
             response.headers_mut().insert("mcp-session-id", HeaderValue::from_str(&session).expect("a header"));
             Some(response)
@@ -150,7 +150,7 @@ fn old(seen: &Seen, sessions: &AtomicUsize) -> Option<Response<Body>> {
 
 #[tokio::test]
 async fn a_call_to_a_new_server_is_one_post_whose_headers_say_what_the_body_says() {
-    let mut server = serve(|seen| modern(seen).unwrap_or_else(|| json_answer(seen, json!({"content":[]})))).await;
+    let mut server = serve(|seen| modern(seen).unwrap_or_else(|| json_answer(seen, &json!({"content":[]})))).await;
     let (upstream, _events) = connect(server.target()).await;
     assert_eq!(upstream.era(), Era::Stateless);
     server.seen();
@@ -174,8 +174,10 @@ async fn a_forgotten_session_fails_one_request_without_effect_and_is_opened_anew
     let sessions = AtomicUsize::new(0);
     let mut server = serve(move |seen| {
         old(seen, &sessions).unwrap_or_else(|| match seen.header("mcp-session-id") {
-            Some("s0") => with(404, "application/json", r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"gone"}}"#),
-            _ => json_answer(seen, json!({"fine":true})),
+            Some("s0") => {
+                with(404, "application/json", r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"gone"}}"#)
+            }
+            _ => json_answer(seen, &json!({"fine":true})),
         })
     })
     .await;
@@ -192,7 +194,8 @@ async fn a_forgotten_session_fails_one_request_without_effect_and_is_opened_anew
     let last = seen.last().expect("requests");
     assert_eq!((&last.method, last.header("mcp-session-id")), (&Method::DELETE, Some("s1")));
     assert_eq!(last.header("mcp-protocol-version"), Some("2025-11-25"));
-    let names: Vec<_> = seen.iter().filter(|seen| seen.rpc() == "tools/call").map(|seen| seen.body["params"]["name"].clone()).collect();
+    let names: Vec<_> =
+        seen.iter().filter(|seen| seen.rpc() == "tools/call").map(|seen| seen.body["params"]["name"].clone()).collect();
     assert_eq!(names.iter().filter(|name| *name == "a").count(), 1, "nothing is sent twice: {names:?}");
 }
 
@@ -201,9 +204,16 @@ async fn a_stream_that_breaks_after_an_id_is_taken_up_again() {
     let sessions = AtomicUsize::new(0);
     let mut server = serve(move |seen| {
         old(seen, &sessions).unwrap_or_else(|| match seen.header("last-event-id") {
-            None => events(vec!["id: 7\nretry: 1\nda".to_owned(), "ta: \n\n".to_owned(), "id: 8\ndata: {\"half".to_owned()]),
-            Some("7") => events(vec![r#"data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"m"}}"#.to_owned() + "\n\nid: 9\ndata:\n\n"]),
-            Some(_) => events(vec!["data: {\"jsonrpc\":\"2.0\",\"id\":3,\ndata: \"result\":{\"resumed\":true}}\n\n".to_owned()]),
+            None => {
+                events(vec!["id: 7\nretry: 1\nda".to_owned(), "ta: \n\n".to_owned(), "id: 8\ndata: {\"half".to_owned()])
+            }
+            Some("7") => events(vec![
+                r#"data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"m"}}"#.to_owned()
+                    + "\n\nid: 9\ndata:\n\n",
+            ]),
+            Some(_) => events(vec![
+                "data: {\"jsonrpc\":\"2.0\",\"id\":3,\ndata: \"result\":{\"resumed\":true}}\n\n".to_owned(),
+            ]),
         })
     })
     .await;
@@ -228,7 +238,11 @@ async fn statuses_say_whether_something_may_have_happened() {
     let server = serve(|seen| {
         modern(seen).unwrap_or_else(|| match seen.body["params"]["name"].as_str() {
             Some("401") => {
-                let mut response = with(401, "application/json", r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"secret"}}"#);
+                let mut response = with(
+                    401,
+                    "application/json",
+                    r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"secret"}}"#,
+                );
                 response.headers_mut().insert("www-authenticate", HeaderValue::from_static("Bearer scope=\"x\""));
                 response
             }
@@ -238,7 +252,11 @@ async fn statuses_say_whether_something_may_have_happened() {
                 response.headers_mut().insert("location", HeaderValue::from_static("http://127.0.0.1:9/steal"));
                 response
             }
-            Some("404") => with(404, "application/json", r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"unknown"}}"#),
+            Some("404") => with(
+                404,
+                "application/json",
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"unknown"}}"#,
+            ),
             Some("html") => with(200, "text/html", "<h1>hi</h1>"),
             Some("other") => with(200, "application/json", r#"{"jsonrpc":"2.0","id":999,"result":{}}"#),
             _ => with(200, "application/json", "[]"),
@@ -246,20 +264,28 @@ async fn statuses_say_whether_something_may_have_happened() {
     })
     .await;
     let (upstream, _events) = connect(server.target()).await;
-    let fail = async |name: &str| {
-        upstream.request(call(&format!(r#"{{"name":"{name}"}}"#))).await.expect_err("a failure")
-    };
+    let fail =
+        async |name: &str| upstream.request(call(&format!(r#"{{"name":"{name}"}}"#))).await.expect_err("a failure");
     let error = fail("401").await;
-    let UpstreamErrorKind::Status { status: 401, challenge: Some(challenge), .. } = error.kind() else { panic!("{error:?}") };
+    let UpstreamErrorKind::Status { status: 401, challenge: Some(challenge), .. } = error.kind() else {
+        panic!("{error:?}")
+    };
     assert_eq!((challenge.as_str(), error.delivery()), ("Bearer scope=\"x\"", Delivery::Never));
     let error = fail("500").await;
-    assert!(matches!(error.kind(), UpstreamErrorKind::Status { status: 500, .. }) && error.delivery() == Delivery::Perhaps);
+    assert!(
+        matches!(error.kind(), UpstreamErrorKind::Status { status: 500, .. }) && error.delivery() == Delivery::Perhaps
+    );
     assert!(matches!(fail("302").await.kind(), UpstreamErrorKind::Status { status: 302, .. }));
     for name in ["html", "other", "batch"] {
         let error = fail(name).await;
-        assert!(matches!(error.kind(), UpstreamErrorKind::Protocol { .. }) && error.delivery() == Delivery::Perhaps, "{name}");
+        assert!(
+            matches!(error.kind(), UpstreamErrorKind::Protocol { .. }) && error.delivery() == Delivery::Perhaps,
+            "{name}"
+        );
     }
-    let Ok(Reply::Error(error)) = upstream.request(call(r#"{"name":"404"}"#)).await else { panic!("an error of the protocol") };
+    let Ok(Reply::Error(error)) = upstream.request(call(r#"{"name":"404"}"#)).await else {
+        panic!("an error of the protocol")
+    };
     assert_eq!(error.code(), Some(-32601));
 }
 
@@ -270,12 +296,14 @@ async fn an_answer_beyond_the_limit_is_not_read_to_its_end() {
         modern(seen).unwrap_or_else(|| match seen.body["params"]["name"].as_str() {
             Some("json") => with(200, "application/json", large.clone()),
             Some("chunks") => {
-                let mut response = events(large.as_bytes().chunks(9000).map(|part| String::from_utf8_lossy(part).into_owned()).collect());
+                let mut response = events(
+                    large.as_bytes().chunks(9000).map(|part| String::from_utf8_lossy(part).into_owned()).collect(),
+                );
                 response.headers_mut().insert("content-type", HeaderValue::from_static("application/json"));
                 response
             }
             Some("events") => events(vec![format!("data: {large}\n\n")]),
-            _ => json_answer(seen, json!({})),
+            _ => json_answer(seen, &json!({})),
         })
     })
     .await;
@@ -299,7 +327,7 @@ async fn a_redirect_is_followed_while_connecting_and_only_on_the_same_server() {
             response.headers_mut().insert("location", HeaderValue::from_static("/mcp/"));
             return response;
         }
-        old(seen, &sessions).unwrap_or_else(|| json_answer(seen, json!({})))
+        old(seen, &sessions).unwrap_or_else(|| json_answer(seen, &json!({})))
     })
     .await;
     let (upstream, _events) = connect(server.target()).await;
@@ -307,7 +335,7 @@ async fn a_redirect_is_followed_while_connecting_and_only_on_the_same_server() {
     parsed(upstream.request(call(r#"{"name":"a"}"#)).await);
     assert!(server.seen().iter().filter(|seen| seen.rpc() == "tools/call").all(|seen| seen.path == "/mcp/"));
 
-    let mut elsewhere = serve(|seen| json_answer(seen, json!({}))).await;
+    let mut elsewhere = serve(|seen| json_answer(seen, &json!({}))).await;
     let location = HeaderValue::from_str(&elsewhere.url).expect("a header");
     let server = serve(move |_| {
         let mut response = with(307, "", "");
@@ -317,7 +345,9 @@ async fn a_redirect_is_followed_while_connecting_and_only_on_the_same_server() {
     .await;
     let (sender, _events) = EventSender::channel(8);
     let error = Upstream::connect(server.target(), options(), sender).await.expect_err("another server");
-    assert!(matches!(&error, ConnectError::Request(error) if matches!(error.kind(), UpstreamErrorKind::Status { status: 307, .. })));
+    assert!(
+        matches!(&error, ConnectError::Request(error) if matches!(error.kind(), UpstreamErrorKind::Status { status: 307, .. }))
+    );
     assert!(elsewhere.seen().is_empty());
 }
 
@@ -328,14 +358,17 @@ async fn a_server_that_is_not_there_has_surely_not_acted() {
     drop(listener);
     let (sender, _events) = EventSender::channel(8);
     let target = Target::Http { url: url.parse().expect("an address"), headers: HeaderMap::new() };
-    let Err(ConnectError::Request(error)) = Upstream::connect(target, options(), sender).await else { panic!("not there") };
+    let Err(ConnectError::Request(error)) = Upstream::connect(target, options(), sender).await else {
+        panic!("not there")
+    };
     assert_eq!(error.delivery(), Delivery::Never);
 }
 
 #[tokio::test]
 async fn a_cancelled_request_is_taken_back_in_words_from_an_old_server_only() {
     let sessions = AtomicUsize::new(0);
-    let mut old_server = serve(move |seen| old(seen, &sessions).unwrap_or_else(|| open_stream(": \n\n".to_owned()))).await;
+    let mut old_server =
+        serve(move |seen| old(seen, &sessions).unwrap_or_else(|| open_stream(": \n\n".to_owned()))).await;
     let mut new_server = serve(|seen| modern(seen).unwrap_or_else(|| open_stream(": \n\n".to_owned()))).await;
     for (server, in_words) in [(&mut old_server, true), (&mut new_server, false)] {
         let (upstream, _events) = connect(server.target()).await;
@@ -368,7 +401,10 @@ async fn a_question_inside_the_answer_stream_belongs_to_its_request_however_many
             return with(202, "", "");
         }
         old(seen, &sessions).unwrap_or_else(|| match seen.body["params"]["name"].as_str() {
-            Some("ask") => open_stream("data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\",\"params\":{}}\n\n".to_owned()),
+            Some("ask") => open_stream(
+                "data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\",\"params\":{}}\n\n"
+                    .to_owned(),
+            ),
             _ => open_stream(": \n\n".to_owned()),
         })
     })
@@ -398,9 +434,11 @@ async fn oldest(endpoint: &'static str) -> Server {
         (&Method::GET, _) => {
             let Some(receiver) = receiver.lock().expect("a lock").take() else { return with(409, "", "") };
             let first = stream::iter([format!("event: endpoint\ndata: {endpoint}\n\n")]);
-            let later = stream::unfold(receiver, |mut receiver| async { receiver.recv().await.map(|text| (text, receiver)) });
+            let later =
+                stream::unfold(receiver, |mut receiver| async { receiver.recv().await.map(|text| (text, receiver)) });
             let frames = futures_util::StreamExt::chain(first, later);
-            let frames = futures_util::StreamExt::map(frames, |text| Ok::<_, Infallible>(Frame::data(Bytes::from(text))));
+            let frames =
+                futures_util::StreamExt::map(frames, |text| Ok::<_, Infallible>(Frame::data(Bytes::from(text))));
             let body = BodyExt::boxed(StreamBody::new(SyncStream(std::sync::Mutex::new(Box::pin(frames)))));
             Response::builder().header("content-type", "text/event-stream").body(body).expect("a response")
         }
@@ -465,7 +503,7 @@ async fn the_oldest_transport_posts_to_no_other_server() {
 #[tokio::test]
 async fn headers_of_the_operator_go_along_and_a_fixed_era_is_not_asked_for() {
     let sessions = AtomicUsize::new(0);
-    let mut server = serve(move |seen| old(seen, &sessions).unwrap_or_else(|| json_answer(seen, json!({})))).await;
+    let mut server = serve(move |seen| old(seen, &sessions).unwrap_or_else(|| json_answer(seen, &json!({})))).await;
     let (sender, _events) = EventSender::channel(8);
     let headers = HeaderMap::from_iter([(::http::header::AUTHORIZATION, HeaderValue::from_static("Bearer ours"))]);
     let target = Target::Http { url: server.url.parse().expect("an address"), headers };
@@ -476,5 +514,7 @@ async fn headers_of_the_operator_go_along_and_a_fixed_era_is_not_asked_for() {
     let params = object(r#"{"name":"a"}"#);
     parsed(upstream.request(toolmark_mcp::upstream::UpstreamRequest::new("prompts/get", params)).await);
     let seen = server.seen();
-    assert!(seen.iter().all(|seen| seen.rpc() != "server/discover" && seen.header("authorization") == Some("Bearer ours")));
+    assert!(
+        seen.iter().all(|seen| seen.rpc() != "server/discover" && seen.header("authorization") == Some("Bearer ours"))
+    );
 }

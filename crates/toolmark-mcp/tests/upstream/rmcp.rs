@@ -192,8 +192,14 @@ async fn the_era_is_found_and_tools_are_listed_and_called() {
         request.name = Some("echo");
         let result = parsed(peer.upstream.request(request).await);
         let text = result["content"][0]["text"].as_str().expect("text");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(text).expect("JSON"), json!({"z":1,"a":"\u{e9}"}), "{name}");
-        let Ok(Reply::Error(error)) = peer.upstream.request(call(r#"{"name":"nothing"}"#)).await else { panic!("{name}") };
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(text).expect("JSON"),
+            json!({"z":1,"a":"\u{e9}"}),
+            "{name}"
+        );
+        let Ok(Reply::Error(error)) = peer.upstream.request(call(r#"{"name":"nothing"}"#)).await else {
+            panic!("{name}")
+        };
         assert_eq!(error.code(), Some(-32602), "{name}");
     }
 }
@@ -204,7 +210,10 @@ async fn progress_comes_back_under_the_callers_own_token() {
         let (request, listener) = observed(call(r#"{"name":"progress","_meta":{"progressToken":"mine"}}"#));
         parsed(peer.upstream.request(request).await);
         let heard = listener.heard();
-        assert!(name.contains("JSON") || (heard.len() == 1 && heard[0].contains(r#""progressToken":"mine""#)), "{name}: {heard:?}");
+        assert!(
+            name.contains("JSON") || (heard.len() == 1 && heard[0].contains(r#""progressToken":"mine""#)),
+            "{name}: {heard:?}"
+        );
     }
 }
 

@@ -112,11 +112,14 @@ async fn a_program_that_dies_says_how_and_what_was_sent_may_have_had_an_effect()
 
 #[tokio::test]
 async fn a_program_that_stumbles_over_the_first_question_is_started_again() {
-    let stumbling = format!("read -r first; case $first in *server/discover*) exit 1;; esac\n{}", SERVER.replacen(
-        "while read -r line; do",
-        "line=$first; again=1; while [ \"$again\" ] || read -r line; do again=",
-        1,
-    ));
+    let stumbling = format!(
+        "read -r first; case $first in *server/discover*) exit 1;; esac\n{}",
+        SERVER.replacen(
+            "while read -r line; do",
+            "line=$first; again=1; while [ \"$again\" ] || read -r line; do again=",
+            1,
+        )
+    );
     let (upstream, _events) = connect(shell(&stumbling)).await;
     assert_eq!(upstream.era(), Era::Session);
 }

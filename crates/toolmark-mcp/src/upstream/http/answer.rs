@@ -102,7 +102,9 @@ async fn refused(
 fn read_json(http: &Http, id: u64, bytes: &Bytes) -> Result<Reply, UpstreamError> {
     match Message::read(bytes, http.desk.limits()) {
         Ok(Message::Response { id: answered, result }) if answered.as_number() == Some(id) => Ok(Reply::Result(result)),
-        Ok(Message::Error { id: answered, error }) if answered.as_ref().is_none_or(|other| other.as_number() == Some(id)) => {
+        Ok(Message::Error { id: answered, error })
+            if answered.as_ref().is_none_or(|other| other.as_number() == Some(id)) =>
+        {
             Ok(Reply::Error(error))
         }
         Ok(_) => Err(UpstreamError::protocol("the answer belongs to another request")),
@@ -124,9 +126,10 @@ async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Incomin
             Some(Ok(frame)) => {
                 let Ok(data) = frame.into_data() else { continue };
                 reader.feed(&data);
-                while let Some(event) = reader.next_event().map_err(|_| {
-                    UpstreamError::perhaps(UpstreamErrorKind::TooLarge { limit: http.limits.bytes })
-                })? {
+                while let Some(event) = reader
+                    .next_event()
+                    .map_err(|_| UpstreamError::perhaps(UpstreamErrorKind::TooLarge { limit: http.limits.bytes }))?
+                {
                     if event.data.is_empty() || event.event.as_deref().is_some_and(|name| name != "message") {
                         continue;
                     }

@@ -80,7 +80,13 @@ impl Drop for Registered<'_> {
 }
 
 impl Http {
-    pub(crate) fn new(client: Client, address: Uri, own: &HeaderMap, desk: Arc<Desk>, limits: UpstreamLimits) -> Arc<Self> {
+    pub(crate) fn new(
+        client: Client,
+        address: Uri,
+        own: &HeaderMap,
+        desk: Arc<Desk>,
+        limits: UpstreamLimits,
+    ) -> Arc<Self> {
         let mut base = own.clone();
         base.insert(CONTENT_TYPE, JSON);
         base.insert(ACCEPT, BOTH);
@@ -204,7 +210,11 @@ impl Http {
     }
 
     /// Posts a message that has no answer.
-    pub(crate) async fn notify(&self, message: Bytes, extra: Vec<(HeaderName, HeaderValue)>) -> Result<(), UpstreamError> {
+    pub(crate) async fn notify(
+        &self,
+        message: Bytes,
+        extra: Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<(), UpstreamError> {
         let request = self.post(&self.session(), extra, message);
         let response = tokio::time::timeout(self.limits.request, self.client.send(request)).await;
         let after = self.limits.request;

@@ -98,7 +98,8 @@ impl Http {
 
     async fn follow(self: &Arc<Self>, response: Response<Incoming>, reader: &mut sse::Reader) -> Ended {
         let status = response.status();
-        let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        let is_stream =
+            response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         if !status.is_success() || !is_stream {
             return if status.is_server_error() { Ended::Failed } else { Ended::Never };
         }
