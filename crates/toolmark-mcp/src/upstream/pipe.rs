@@ -64,6 +64,10 @@ impl Outlet for PipeOutlet {
             let _ = outgoing.send(Outgoing { message, id: None }).await;
         })
     }
+
+    fn offer(&self, message: Bytes) {
+        let _ = self.0.try_send(Outgoing { message, id: None });
+    }
 }
 
 impl Pipe {

@@ -19,9 +19,9 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_
 
 /// How a stream went.
 pub(crate) enum Ended {
-    /// It delivered something, or could be opened at least.
+    /// It delivered something.
     Opened,
-    /// It could not be opened, but might be later.
+    /// It delivered nothing, but might later.
     Failed,
     /// There is no such stream.
     Never,
@@ -105,9 +105,11 @@ impl Http {
         }
         let outlet = self.outlet();
         let mut body = response.into_body();
+        let mut ended = Ended::Failed;
         while let Some(Ok(frame)) = body.frame().await {
             let Ok(data) = frame.into_data() else { continue };
             reader.feed(&data);
+            ended = Ended::Opened;
             loop {
                 match reader.next_event() {
                     Ok(None) => break,
@@ -124,6 +126,6 @@ impl Http {
                 }
             }
         }
-        Ended::Opened
+        ended
     }
 }
