@@ -45,6 +45,7 @@ type Body = BoxBody<Bytes, Infallible>;
 
 struct Server {
     url: String,
+    connections: Arc<AtomicUsize>,
     seen: mpsc::UnboundedReceiver<Seen>,
 }
 
@@ -79,8 +80,11 @@ async fn serve(script: impl Fn(&Seen) -> Response<Body> + Send + Sync + 'static)
     let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
     let (sender, seen) = mpsc::unbounded_channel();
     let script = Arc::new(script);
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counter = connections.clone();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
+            counter.fetch_add(1, Ordering::SeqCst);
             let (script, sender) = (script.clone(), sender.clone());
             tokio::spawn(async move {
                 let answer = service_fn(move |request: Request<Incoming>| {
@@ -100,7 +104,7 @@ async fn serve(script: impl Fn(&Seen) -> Response<Body> + Send + Sync + 'static)
             });
         }
     });
-    Server { url, seen }
+    Server { url, connections, seen }
 }
 
 fn with(status: u16, kind: &str, body: impl Into<Bytes>) -> Response<Body> {
@@ -599,4 +603,25 @@ async fn a_question_in_the_stream_of_the_session_goes_to_the_only_request_there_
     };
     assert_eq!(answer["error"]["code"], -32600, "two could be meant");
     assert_eq!((asked.heard().len(), other.heard().len()), (1, 0));
+}
+
+#[tokio::test]
+async fn connections_are_used_again_whether_the_answer_is_json_or_a_stream() {
+    for stream in [false, true] {
+        let server = serve(move |seen| {
+            modern(seen).unwrap_or_else(|| {
+                let message = json!({"jsonrpc":"2.0","id":seen.body["id"],"result":{}});
+                if stream { events(vec![format!("data: {message}\n\n")]) } else { json_answer(seen, &json!({})) }
+            })
+        })
+        .await;
+        let (upstream, _events) = connect(server.target()).await;
+        for _ in 0..20 {
+            parsed(upstream.request(call(r#"{"name":"a"}"#)).await);
+            // The end of a stream may come a moment after the answer in it.
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let connections = server.connections.load(Ordering::SeqCst);
+        assert!(connections < 10, "{connections} connections for 20 calls, in a stream: {stream}");
+    }
 }

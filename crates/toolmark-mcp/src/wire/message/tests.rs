@@ -1,5 +1,8 @@
 use proptest::prelude::*;
 
+use serde_json::Value;
+use toolmark_core::explain::Explain;
+
 use super::*;
 
 fn bytes(text: &str) -> Bytes {
