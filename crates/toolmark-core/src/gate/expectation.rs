@@ -85,12 +85,7 @@ impl Expectation {
     }
 
     /// What the tool does, against the patterns.
-    fn by_behavior(
-        &self,
-        behavior: Option<Behavior>,
-        mutability: Option<Mutability>,
-        facts: &Facts,
-    ) -> Option<Reason> {
+    fn by_behavior(&self, behavior: Option<Behavior>, mutability: Option<Mutability>, facts: &Facts) -> Option<Reason> {
         match behavior {
             // The effect of an open-ended tool is the behavior of the call; its own says only that it may be anything.
             Some(behavior) if behavior.action() == Action::Execute && !facts.is_empty() => None,
@@ -118,11 +113,8 @@ impl Expectation {
             return Some(self.mismatch(&format!("this would {}: {}", verb(effect.action), effect.summary)));
         }
         facts.unclear().next().map(|_| {
-            let message = format!(
-                "the task `{}` expects {}, and it cannot be told what this would do",
-                self.task,
-                self.shown()
-            );
+            let message =
+                format!("the task `{}` expects {}, and it cannot be told what this would do", self.task, self.shown());
             Reason::new(Decision::Ask, "task-effect-unclear", message)
         })
     }

@@ -32,7 +32,8 @@ fn delete() -> Effect {
 
 fn decide(behavior: Option<&str>, facts: &Facts, preset: Preset) -> Decision {
     let known = known(behavior);
-    let call = Call { tool: &tool(), known: &known, arguments: &json!({}), facts, expectation: None, changed: false, preset };
+    let call =
+        Call { tool: &tool(), known: &known, arguments: &json!({}), facts, expectation: None, changed: false, preset };
     judge(&call).decision()
 }
 
