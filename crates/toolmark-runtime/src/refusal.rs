@@ -64,6 +64,14 @@ impl Refusal {
         Self { text: text.trim_end().to_owned(), code: code(verdict) }
     }
 
+    /// The same with a last line from whoever was asked.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> Self {
+        self.text.push('\n');
+        self.text.push_str(&visible(note, MOST_CHARACTERS));
+        self
+    }
+
     /// The text.
     #[must_use]
     pub fn text(&self) -> &str {
