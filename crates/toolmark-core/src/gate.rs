@@ -32,8 +32,8 @@ pub struct Call<'a> {
     pub arguments: &'a Value,
     /// What these arguments would do.
     pub facts: &'a Facts,
-    /// What the task may do, if it says so.
-    pub expectation: Option<&'a Expectation>,
+    /// What is expected of the call, by its task and by the pack that its tool belongs to. All of it must hold.
+    pub expectations: [Option<&'a Expectation>; 2],
     /// True when the definition is not the one that was approved.
     pub changed: bool,
     /// How strict the operator is.
@@ -63,7 +63,7 @@ pub fn judge(call: &Call<'_>) -> Verdict {
             verdict = verdict.and(reason);
         }
     }
-    if let Some(expectation) = call.expectation {
+    for expectation in call.expectations.into_iter().flatten() {
         for reason in expectation.reasons(call, behavior) {
             verdict = verdict.and(reason);
         }

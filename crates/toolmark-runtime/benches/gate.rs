@@ -51,7 +51,7 @@ fn main() -> ExitCode {
             known: black_box(&known),
             arguments: &arguments,
             facts: &none,
-            expectation: Some(task.expectation()),
+            expectations: [Some(task.expectation()), None],
             changed: false,
             preset: Preset::Balanced,
         };

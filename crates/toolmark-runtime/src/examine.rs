@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::explain::Explain as _;
 use toolmark_core::facts::Facts;
-use toolmark_core::gate::{self, Expectation};
+use toolmark_core::gate;
 use toolmark_core::tool::{CheckArgumentsError, Tool};
 use toolmark_core::verdict::{Decision, Reason, Verdict};
 use toolmark_policy::{Author, Caller, Named, Permission};
@@ -64,13 +64,12 @@ impl Workspace {
         let known = prepared.known(tool);
         let invalid = tool.check_arguments(arguments).err();
         let facts = toolmark_effects::analyze_with(prepared.carriers(tool), arguments, prepared.settings());
-        let expectation: Option<&Expectation> = task.map(Task::expectation);
         let mut verdict = gate::judge(&gate::Call {
             tool: tool.canonical(),
             known,
             arguments,
             facts: &facts,
-            expectation,
+            expectations: [task.map(Task::expectation), prepared.task().map(Task::expectation)],
             changed: prepared.is_changed(),
             preset: self.preset(),
         });

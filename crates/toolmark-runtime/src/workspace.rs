@@ -7,13 +7,13 @@ use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::gate::Preset;
 use toolmark_core::lock::{Lock, PinState};
-use toolmark_core::names::CanonicalName;
+use toolmark_core::names::{CanonicalName, PackName};
 use toolmark_core::tool::Tool;
 use toolmark_effects::carriers::Carriers;
 use toolmark_effects::settings::Settings;
 use toolmark_policy::{LoadPolicyError, Policy, PolicyConfig};
 
-use crate::task::Tasks;
+use crate::task::{Task, Tasks};
 
 /// The catalog, and beside it all that judging needs. Cheap to share behind an `Arc`.
 #[derive(Debug)]
@@ -30,6 +30,7 @@ pub struct Workspace {
 pub struct Prepared {
     operator: Option<Behavior>,
     settings: Arc<Settings>,
+    task: Option<Arc<Task>>,
     known: OnceLock<KnownBehavior>,
     carriers: OnceLock<Carriers>,
     changed: bool,
@@ -43,6 +44,8 @@ pub struct WorkspaceBuilder {
     lock: Option<Lock>,
     behaviors: BTreeMap<CanonicalName, Behavior>,
     settings: BTreeMap<CanonicalName, Arc<Settings>>,
+    pack_settings: BTreeMap<PackName, Arc<Settings>>,
+    pack_tasks: BTreeMap<PackName, Arc<Task>>,
 }
 
 impl WorkspaceBuilder {
@@ -87,6 +90,20 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// What the operator says about the arguments of every tool of a pack for which nothing else is said.
+    #[must_use]
+    pub fn pack_settings(mut self, pack: PackName, settings: Arc<Settings>) -> Self {
+        self.pack_settings.insert(pack, settings);
+        self
+    }
+
+    /// A task whose expectation holds for every tool of a pack, whatever the caller came for.
+    #[must_use]
+    pub fn pack_task(mut self, pack: PackName, task: Arc<Task>) -> Self {
+        self.pack_tasks.insert(pack, task);
+        self
+    }
+
     /// Puts it together.
     ///
     /// # Errors
@@ -96,7 +113,10 @@ impl WorkspaceBuilder {
         let usual = Arc::new(Settings::default());
         let prepare = |tool: &Tool| Prepared {
             operator: self.behaviors.get(tool.canonical()).copied(),
-            settings: Arc::clone(self.settings.get(tool.canonical()).unwrap_or(&usual)),
+            settings: Arc::clone(
+                self.settings.get(tool.canonical()).or_else(|| of_pack(&self.pack_settings, tool)).unwrap_or(&usual),
+            ),
+            task: of_pack(&self.pack_tasks, tool).cloned(),
             known: OnceLock::new(),
             carriers: OnceLock::new(),
             changed: self.lock.as_ref().is_some_and(|lock| lock.state(tool) == PinState::Changed),
@@ -104,6 +124,11 @@ impl WorkspaceBuilder {
         let tools = catalog.tools().map(|tool| (tool.canonical().clone(), prepare(tool))).collect();
         Ok(Workspace { catalog, tools, policy, tasks: self.tasks, lock: self.lock })
     }
+}
+
+fn of_pack<'m, T>(map: &'m BTreeMap<PackName, T>, tool: &Tool) -> Option<&'m T> {
+    let pack = tool.pack()?;
+    map.iter().find(|(name, _)| name.as_str() == pack).map(|(_, value)| value)
 }
 
 impl Workspace {
@@ -168,6 +193,12 @@ impl Prepared {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The task that its pack is bound to.
+    #[must_use]
+    pub fn task(&self) -> Option<&Task> {
+        self.task.as_deref()
     }
 
     /// True when it is not the tool that was approved.

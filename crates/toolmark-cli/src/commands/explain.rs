@@ -71,7 +71,15 @@ pub(crate) fn trace<'c>(
     let known = KnownBehavior::of(tool.definition(), None);
     let invalid = tool.check_arguments(arguments).err().map(|error| error.report());
     let facts = toolmark_effects::analyze(tool, arguments, &Settings::default());
-    let call = gate::Call { known: &known, arguments, facts: &facts, expectation, changed: false, preset };
+    let call = gate::Call {
+        tool: tool.canonical(),
+        known: &known,
+        arguments,
+        facts: &facts,
+        expectations: [expectation, None],
+        changed: false,
+        preset,
+    };
     let mut verdict = gate::judge(&call);
     let gate = verdict.decision();
     if let Some(report) = &invalid {

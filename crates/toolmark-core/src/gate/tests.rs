@@ -32,8 +32,15 @@ fn delete() -> Effect {
 
 fn decide(behavior: Option<&str>, facts: &Facts, preset: Preset) -> Decision {
     let known = known(behavior);
-    let call =
-        Call { tool: &tool(), known: &known, arguments: &json!({}), facts, expectation: None, changed: false, preset };
+    let call = Call {
+        tool: &tool(),
+        known: &known,
+        arguments: &json!({}),
+        facts,
+        expectations: [None; 2],
+        changed: false,
+        preset,
+    };
     judge(&call).decision()
 }
 
@@ -82,7 +89,7 @@ fn a_changed_definition_asks_and_with_a_mutating_effect_is_denied() {
             known: &known,
             arguments: &arguments,
             facts,
-            expectation: None,
+            expectations: [None; 2],
             changed: true,
             preset: Preset::Balanced,
         })
@@ -127,7 +134,7 @@ fn a_task_that_only_reads_stops_writers_and_asks_about_strangers() {
             known: &known,
             arguments: &arguments,
             facts,
-            expectation: Some(&task),
+            expectations: [Some(&task), None],
             changed: false,
             preset: Preset::Balanced,
         })
@@ -166,7 +173,7 @@ proptest! {
         let expectation = Expectation::new("t", vec!["PURE|*|*".parse().unwrap()], OnMismatch::Deny);
         let decide = |facts: &Facts| judge(&Call {
             tool: &tool(), known: &known, arguments: &arguments, facts, changed,
-            expectation: task.then_some(&expectation),
+            expectations: [task.then_some(&expectation), None],
             preset: Preset::ALL[preset],
         }).decision();
         // A program that was understood is compared with one that does more, never with no program at all.
