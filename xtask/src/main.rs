@@ -1,9 +1,10 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | bench | fuzz | index`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | bench | fuzz | index | schema`.
 
 mod bench;
 mod fuzz;
 mod index;
 mod run;
+mod schema;
 mod test;
 mod vectors;
 
@@ -30,6 +31,8 @@ enum Command {
     Fuzz(fuzz::Fuzz),
     /// Write the index of error pages
     Index(index::Index),
+    /// Write the JSON schema of `toolmark.toml`
+    Schema(schema::Schema),
 }
 
 fn main() -> ExitCode {
@@ -39,5 +42,6 @@ fn main() -> ExitCode {
         Command::Bench(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Index(command) => command.run(),
+        Command::Schema(command) => command.run(),
     }
 }
