@@ -1,12 +1,13 @@
 //! The findings for people: by severity and rule, the worst first, long lists cut, and at the end what it comes to.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use toolmark_core::severity::Severity;
 
 use crate::rule::RuleId;
-use crate::{Finding, Lint};
+use crate::{Finding, Lint, Suggestion};
 
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,9 @@ impl Default for TextOptions {
         Self { width: 100, color: false, shown: 5 }
     }
 }
+
+/// How many declarations are spelled out below the findings of one rule and severity.
+const PASTED: usize = 2;
 
 /// Writes the findings for a person to read.
 #[must_use]
@@ -74,7 +78,37 @@ impl Page {
         for (at, line) in help.lines().enumerate() {
             self.wrapped(if at == 0 { "  fix: " } else { "       " }, line);
         }
+        self.suggestions(rule, group);
         self.out.push('\n');
+    }
+
+    /// The first declarations to paste, unwrapped; the rest on request.
+    fn suggestions(&mut self, rule: RuleId, group: &[Finding]) {
+        let mut seen = HashSet::new();
+        let all: Vec<&Suggestion> =
+            group.iter().flat_map(Finding::suggestions).filter(|one| seen.insert(one.tool().as_str())).collect();
+        let Some(first) = all.first() else { return };
+        let written: Vec<String> = all.iter().filter_map(|one| one.toml()).collect();
+        if !written.is_empty() {
+            let _ = writeln!(self.out, "       in toolmark.toml:");
+        }
+        for line in written.iter().take(PASTED).flat_map(|one| one.lines()) {
+            let _ = writeln!(self.out, "         {line}");
+        }
+        if written.len() > PASTED {
+            let left = written.len() - PASTED;
+            let _ = writeln!(self.out, "         # {left} more: toolmark lint --rule {rule} --suggest operator");
+        }
+        if all.len() > 1 {
+            let _ = writeln!(self.out, "       or on the server: toolmark lint --rule {rule} --suggest publisher");
+            return;
+        }
+        let _ = writeln!(self.out, "       or on the server, in its definition:");
+        if let Some(fields) = first.definition().as_object() {
+            for (field, value) in fields {
+                let _ = writeln!(self.out, "         \"{field}\": {value}");
+            }
+        }
     }
 
     fn summary(&mut self, lint: &Lint) {

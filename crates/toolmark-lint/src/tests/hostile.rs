@@ -1,6 +1,4 @@
-//! Invariant: a definition of the largest size that is read costs little time and makes few, short findings.
-
-use std::time::Instant;
+//! Invariant: a definition of the largest size that is read makes few, short findings.
 
 use serde_json::{Map, Value, json};
 
@@ -27,11 +25,7 @@ fn floods_of_mistakes_are_counted_and_not_listed() {
     ];
     for tool in floods {
         let name = tool["name"].clone();
-        let packs = [pack("a", [tool])];
-        let begun = Instant::now();
-        let lint = check(packs);
-        let limit = if cfg!(debug_assertions) { 20.0 } else { 2.0 };
-        assert!(begun.elapsed().as_secs_f64() < limit, "{name}: {:?}", begun.elapsed());
+        let lint = check([pack("a", [tool])]);
         assert!(lint.findings().len() < 10, "{name}");
         for finding in lint.findings() {
             assert!(finding.message().len() < 2_000, "{name}: {}", finding.message().len());
