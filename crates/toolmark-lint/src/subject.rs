@@ -100,7 +100,11 @@ impl<'c> Subject<'c> {
         }
         let reads = match self.inferred.filter(|inferred| inferred.mutability() == Mutability::Pure) {
             Some(inferred) => three(&inferred),
-            None => format!("PURE|READ|{}", known.output_domain()).parse().ok(),
+            // A reader returns more than a confirmation.
+            None => {
+                let domain = Some(known.output_domain()).filter(|domain| *domain != OutputDomain::Ack);
+                Behavior::new(Mutability::Pure, Action::Read, domain.unwrap_or(OutputDomain::Data)).ok()
+            }
         };
         let inferred_pure = self.inferred.is_some_and(|inferred| inferred.mutability() == Mutability::Pure);
         Some(match reads {
@@ -146,7 +150,8 @@ pub(crate) fn mark_crowded(subjects: &mut [Subject<'_>]) {
     }
 }
 
-fn three(behavior: &Behavior) -> Option<Behavior> {
+/// The same without content type and facets.
+pub(crate) fn three(behavior: &Behavior) -> Option<Behavior> {
     Behavior::new(behavior.mutability(), behavior.action(), behavior.output_domain()).ok()
 }
 

@@ -26,7 +26,7 @@ impl Suggestion {
         Self { tool, raw, behavior, otherwise: None, publisher: behavior }
     }
 
-    /// The same, with what else to declare if the one who guards less is right.
+    /// The same, with what else to declare if the tool changes nothing after all.
     pub(crate) fn or(mut self, otherwise: Option<Behavior>) -> Self {
         self.otherwise = otherwise.filter(|otherwise| *otherwise != self.behavior);
         self
@@ -50,7 +50,7 @@ impl Suggestion {
         self.behavior
     }
 
-    /// What to declare instead, if the opinion that guards less is right.
+    /// What to declare instead, if the tool changes nothing after all.
     #[must_use]
     pub fn otherwise(&self) -> Option<Behavior> {
         self.otherwise
@@ -62,7 +62,7 @@ impl Suggestion {
         let pack = self.tool.pack()?;
         let mut text = format!("[packs.{}.tools.{}]\nbehavior = \"{}\"\n", key(pack), key(&self.raw), self.behavior);
         if let Some(otherwise) = self.otherwise {
-            let _ = writeln!(text, "# or, if that is wrong: behavior = \"{otherwise}\"");
+            let _ = writeln!(text, "# or, if it changes nothing: behavior = \"{otherwise}\"");
         }
         Some(text)
     }

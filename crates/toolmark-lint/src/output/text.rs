@@ -32,7 +32,7 @@ const PASTED: usize = 2;
 /// Writes the findings for a person to read.
 #[must_use]
 pub fn render_text(lint: &Lint, options: TextOptions) -> String {
-    let mut page = Page { out: String::new(), options };
+    let mut page = Page { out: String::new(), options, pasted: HashSet::new() };
     let mut rest = lint.findings();
     while let Some(first) = rest.first() {
         let same = |finding: &&Finding| finding.severity() == first.severity() && finding.rule() == first.rule();
@@ -45,13 +45,15 @@ pub fn render_text(lint: &Lint, options: TextOptions) -> String {
     page.out
 }
 
-struct Page {
+struct Page<'l> {
     out: String,
+    /// Tools whose declaration has been spelled out.
+    pasted: HashSet<&'l str>,
     options: TextOptions,
 }
 
-impl Page {
-    fn group(&mut self, severity: Severity, rule: RuleId, group: &[Finding]) {
+impl<'l> Page<'l> {
+    fn group(&mut self, severity: Severity, rule: RuleId, group: &'l [Finding]) {
         let head = self.paint(style(severity), severity.as_str());
         let name = self.paint(Style::new().bold(), rule.as_str());
         let count = if group.len() == 1 { String::new() } else { format!(" ({})", group.len()) };
@@ -71,8 +73,9 @@ impl Page {
         if group.len() > self.options.shown {
             let _ = writeln!(self.out, "  +{} more (see --json)", group.len() - self.options.shown);
         }
+        // One help for all, or the rule's own where they differ.
         let help = match group {
-            [only] => only.help(),
+            [first, others @ ..] if others.iter().all(|other| other.help() == first.help()) => first.help(),
             _ => rule.rule().fix(),
         };
         for (at, line) in help.lines().enumerate() {
@@ -83,15 +86,23 @@ impl Page {
     }
 
     /// The first declarations to paste, unwrapped; the rest on request.
-    fn suggestions(&mut self, rule: RuleId, group: &[Finding]) {
+    fn suggestions(&mut self, rule: RuleId, group: &'l [Finding]) {
         let mut seen = HashSet::new();
-        let all: Vec<&Suggestion> =
+        let all: Vec<&'l Suggestion> =
             group.iter().flat_map(Finding::suggestions).filter(|one| seen.insert(one.tool().as_str())).collect();
-        let Some(first) = all.first() else { return };
+        let any = !all.is_empty();
+        let all: Vec<_> = all.into_iter().filter(|one| !self.pasted.contains(one.tool().as_str())).collect();
+        let Some(first) = all.first() else {
+            if any {
+                let _ = writeln!(self.out, "       as declared above");
+            }
+            return;
+        };
         let written: Vec<String> = all.iter().filter_map(|one| one.toml()).collect();
         if !written.is_empty() {
             let _ = writeln!(self.out, "       in toolmark.toml:");
         }
+        self.pasted.extend(all.iter().take(PASTED).map(|one| one.tool().as_str()));
         for line in written.iter().take(PASTED).flat_map(|one| one.lines()) {
             let _ = writeln!(self.out, "         {line}");
         }

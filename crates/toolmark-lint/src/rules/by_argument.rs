@@ -6,7 +6,7 @@ use toolmark_core::severity::Severity;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
-use crate::subject::{Subject, listed, quoted};
+use crate::subject::{Subject, listed, quoted, three};
 
 /// How many values of each kind a message lists.
 const SHOWN: usize = 4;
@@ -36,7 +36,7 @@ fn finding(subject: &Subject<'_>, by_argument: &ByArgument) -> Option<Finding> {
         quoted(by_argument.pointer()),
         values(&reads),
         values(&writes),
-        by_argument.floor(),
+        three(&by_argument.floor()).unwrap_or_else(|| by_argument.floor()),
     );
     Some(
         Finding::new(RuleId::BehaviorByArgument, severity, message)

@@ -10,7 +10,7 @@ use toolmark_core::severity::Severity;
 use crate::finding::Finding;
 use crate::rule::RuleId;
 use crate::separation::Separation;
-use crate::subject::{Subject, alike, listed, quoted};
+use crate::subject::{Subject, alike, listed, quoted, three};
 use crate::suggestion::Suggestion;
 
 /// How many sets, and how many names of each, a message lists; how many sets the data does.
@@ -86,6 +86,11 @@ impl<'s, 'c> Set<'s, 'c> {
         tools.sort_by_key(|one| one.tool.canonical());
         Self { tools, behavior, separated }
     }
+
+    /// What all of them share.
+    fn first(&self) -> Behavior {
+        three(&self.behavior).unwrap_or(self.behavior)
+    }
 }
 
 /// The wrong one of two readers tells too much; the wrong one of two writers changes the wrong thing.
@@ -109,7 +114,7 @@ fn finding(pack: &str, separated: Separation, sets: &[Set<'_, '_>]) -> Option<Fi
     let shown = sets
         .iter()
         .take(SETS)
-        .map(|set| format!("{} ({})", listed(set.tools.iter().map(|one| one.name()), NAMES), three(&set.behavior)));
+        .map(|set| format!("{} ({})", listed(set.tools.iter().map(|one| one.name()), NAMES), set.first()));
     let mut shown = shown.collect::<Vec<_>>().join("; ");
     if sets.len() > SETS {
         shown.push_str(&format!(" (+{} more)", sets.len() - SETS));
@@ -118,7 +123,7 @@ fn finding(pack: &str, separated: Separation, sets: &[Set<'_, '_>]) -> Option<Fi
     let data = |set: &Set<'_, '_>| {
         json!({
             "tools": set.tools.iter().map(|one| one.tool.canonical().as_str()).collect::<Vec<_>>(),
-            "behavior": three(&set.behavior),
+            "behavior": set.first(),
             "separated": set.separated,
         })
     };
@@ -132,10 +137,6 @@ fn finding(pack: &str, separated: Separation, sets: &[Set<'_, '_>]) -> Option<Fi
             .with("groups", sets.iter().take(MOST).map(data).collect::<Value>())
             .suggesting(sets.iter().flat_map(suggestions)),
     )
-}
-
-fn three(behavior: &Behavior) -> String {
-    format!("{}|{}|{}", behavior.mutability(), behavior.action(), behavior.output_domain())
 }
 
 /// Declarations that say less than the classifier knows, completed, where that tells every tool of a set apart.

@@ -63,10 +63,11 @@ fn finding(shape: SchemaDigest, group: &[&Subject<'_>]) -> Finding {
         Risk::SameWrite | Risk::OtherRead | Risk::Unknown if parameterless => Severity::Info,
         Risk::SameWrite | Risk::OtherRead | Risk::Unknown => Severity::Low,
     };
-    // What everybody declares can be compared with what a task expects; what is only inferred may be wrong.
     let declared = group.iter().all(|one| one.declared());
     let separated = separated(group);
-    let severity = if declared && separated == Separation::First { milder(severity) } else { severity };
+    // Invariant: what a publisher claims does not lower a grade; that the operator looked at each of them does.
+    let settled = separated == Separation::First && group.iter().all(|one| one.operator.is_some());
+    let severity = if settled { milder(severity) } else { severity };
     let parameters = parameters(group);
     let taken = if parameterless {
         "no arguments".into()

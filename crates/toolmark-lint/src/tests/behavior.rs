@@ -5,9 +5,11 @@ use super::{check, of, one, pack};
 use crate::RuleId;
 
 fn tool(name: &str, description: &str, annotations: Value) -> Value {
-    json!({"name": name, "description": description, "annotations": annotations, "inputSchema": {
+    let mut tool = json!({"name": name, "description": description, "inputSchema": {
         "type": "object", "properties": {format!("{name}_id"): {"type": "string", "description": "Which one."}},
-    }})
+    }});
+    tool["annotations"] = annotations;
+    tool
 }
 
 #[test]

@@ -70,7 +70,9 @@ fn what_lint_says_about_behavior_can_be_read_by_a_person() {
         let found = of(&lint, RuleId::BehaviorNotSeparated).into_iter().filter(|one| one.data()["separated"] == by);
         found.map(|one| one.data()["groups"].as_array().unwrap().len()).sum::<usize>()
     };
-    assert!(sets("nothing") < sets("v3"), "{} sets that nothing tells apart, {} that v3 does", sets("nothing"), sets("v3"));
+    let nothing = sets("nothing");
+    assert!((50..=150).contains(&nothing), "{nothing} sets of siblings that nothing but the name tells apart");
+    assert!(sets("v3") > 50, "{} that only the third identity does", sets("v3"));
 }
 
 /// A reviewer reads every serious finding; there must be few, and none that is wrong.

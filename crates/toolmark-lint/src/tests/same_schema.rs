@@ -70,7 +70,7 @@ fn a_hint_against_the_name_does_not_lower_the_grade() {
 }
 
 #[test]
-fn what_is_declared_for_all_and_tells_them_apart_is_graded_one_step_lower() {
+fn where_all_are_declared_the_help_is_to_let_tasks_expect_something() {
     let declared = |name: &str, fields: [&str; 3]| {
         let mut tool = id(name, json!({}));
         tool["_meta"] = json!({"dev.toolmark/behavior":
@@ -79,12 +79,13 @@ fn what_is_declared_for_all_and_tells_them_apart_is_graded_one_step_lower() {
     };
     let reader = || declared("get_item", ["PURE", "READ", "DATA"]);
     let (severity, message) = graded([reader(), declared("delete_item", ["MUTATES", "DELETE", "ACK"])]).unwrap();
-    assert_eq!(severity, Severity::High);
+    assert_eq!(severity, Severity::Critical, "a publisher's claim lowers nothing");
     assert!(message.ends_with("(by declared behavior); behavior tells all of them apart"), "{message}");
     let lint = check([pack("p", [reader(), declared("delete_item", ["MUTATES", "DELETE", "ACK"])])]);
     let finding = of(&lint, RuleId::SameSchema)[0];
     assert!(finding.suggestions().is_empty() && finding.help().contains("expect"), "{}", finding.help());
-    assert_eq!(graded([reader(), id("delete_item", json!({}))]).unwrap().0, Severity::Critical, "one is only inferred");
+    let lint = check([pack("p", [reader(), id("delete_item", json!({}))])]);
+    assert_eq!(of(&lint, RuleId::SameSchema)[0].suggestions().len(), 1, "for the one that is only inferred");
 }
 
 #[test]

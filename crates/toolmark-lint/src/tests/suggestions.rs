@@ -46,8 +46,10 @@ fn published(tools: &[Value], lint: &Lint) -> Vec<Value> {
 }
 
 fn tool(name: &str, description: &str, annotations: Value, properties: Value) -> Value {
-    let schema = json!({"type": "object", "properties": properties});
-    json!({"name": name, "description": description, "annotations": annotations, "inputSchema": schema})
+    let mut tool = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+    tool["annotations"] = annotations;
+    tool["inputSchema"]["properties"] = properties;
+    tool
 }
 
 fn settles_by_both(rule: RuleId, tools: &[Value]) {
@@ -123,7 +125,7 @@ fn declarations_that_say_too_little_are_completed() {
 }
 
 #[test]
-fn a_group_that_shares_its_arguments_is_graded_lower_once_everybody_declares() {
+fn a_group_that_shares_its_arguments_is_graded_lower_once_the_operator_declares_all_of_it() {
     let id = || json!({"id": {"type": "string"}});
     let tools = [
         tool("get_issue", "Get an issue.", json!({}), id()),
@@ -135,7 +137,9 @@ fn a_group_that_shares_its_arguments_is_graded_lower_once_everybody_declares() {
     let after = check(&tools, operator(&render_toml(&before)));
     assert_eq!(grade(&after), Severity::High);
     assert!(of(&after, RuleId::SameSchema)[0].suggestions().is_empty());
-    assert_eq!(grade(&check(&published(&tools, &before), Vec::new())), Severity::High);
+    let after = check(&published(&tools, &before), Vec::new());
+    assert_eq!(grade(&after), Severity::Critical, "a publisher's claim lowers nothing");
+    assert!(of(&after, RuleId::SameSchema)[0].suggestions().is_empty());
 }
 
 #[test]
