@@ -1,8 +1,9 @@
 //! `behavior-by-argument`: one tool that reads or writes, as an argument says. A rule or a hint for it covers both.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use toolmark_core::behavior::{Action, Behavior, BehaviorSource, ByArgument, Mutability};
 use toolmark_core::severity::Severity;
+use toolmark_core::text::visible;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
@@ -10,6 +11,8 @@ use crate::subject::{Subject, listed, quoted, three};
 
 /// How many values of each kind a message lists.
 const SHOWN: usize = 4;
+/// How many values the data lists.
+const MOST: usize = 100;
 
 pub(crate) fn compare(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
     for subject in subjects {
@@ -43,8 +46,13 @@ fn finding(subject: &Subject<'_>, by_argument: &ByArgument) -> Option<Finding> {
             .about([subject.tool])
             .key(by_argument.pointer())
             .with("pointer", by_argument.pointer())
-            .with("values", json!(by_argument.values()))
+            .with("values", by_argument.values().iter().take(MOST).map(value).collect::<Map<_, _>>())
+            .with("count", by_argument.values().len())
             .with("floor", json!(by_argument.floor()))
             .suggesting(subject.suggestion()),
     )
+}
+
+fn value((value, behavior): (&String, &Behavior)) -> (String, Value) {
+    (visible(value, 100), json!(behavior))
 }

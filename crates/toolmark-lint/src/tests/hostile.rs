@@ -21,6 +21,9 @@ fn floods_of_mistakes_are_counted_and_not_listed() {
         json!({"name": "types", "inputSchema": {"type": "object", "properties": many(20_000, |_| json!({"type": "str"}))}}),
         json!({"name": "remote", "inputSchema": {"type": "object", "properties": {long.clone(): {"properties": many(5_000, |at| json!({"$ref": format!("https://a/{at}")}))}}}}),
         json!({"name": "lost", "inputSchema": {"type": "object", "properties": many(10_000, |at| json!({"$ref": format!("#/$defs/d{at}")}))}}),
+        json!({"name": "selects", "annotations": {}, "inputSchema": {"type": "object", "properties": {"method": {"enum":
+            (0..20_000).map(|at| format!("{}_{at}", ["get", "delete"][at % 2])).collect::<Vec<_>>()}}}}),
+        json!({"name": "says", "description": "Deletes the file and reads the issue. ".repeat(20_000)}),
         json!({"name": "enum", "inputSchema": {"type": "object", "properties": {long: {"enum": names(30_000)}}}}),
     ];
     for tool in floods {

@@ -84,6 +84,27 @@ fn a_finding_about_the_whole_catalog_stands_at_the_beginning_of_every_file() {
 }
 
 #[test]
+fn the_declaration_to_paste_is_in_the_text_the_json_and_the_sarif_log() {
+    let tool = json!({"name": "delete_issue", "description": "Deletes an issue for good."});
+    let lint = check([pack("a", [tool])]);
+    let snippet = "[packs.a.tools.delete_issue]\nbehavior = \"MUTATES|DELETE|ISSUE\"\n";
+    let text = render_text(&lint, TextOptions::default());
+    assert!(text.contains(&snippet.replace('\n', "\n         ")), "{text}");
+    assert!(text.contains(r#""_meta": {"dev.toolmark/behavior":{"mutability":"MUTATES""#), "{text}");
+    assert_eq!(text.matches("[packs.a").count(), 1, "the same declaration is not repeated below every rule: {text}");
+    let json = lint.to_json();
+    let disputed = json["findings"].as_array().unwrap().iter().find(|one| one["rule"] == "behavior-disputed").unwrap();
+    let suggestion = &disputed["suggestions"][0];
+    assert!(suggestion["operator"].as_str().unwrap().starts_with(snippet), "{suggestion}");
+    assert_eq!(suggestion["publisher"]["annotations"], json!({"readOnlyHint": false, "destructiveHint": true}));
+    let sarif = lint.to_sarif();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let result = results.iter().find(|one| one["ruleId"] == "behavior-disputed").unwrap();
+    assert!(result["message"]["markdown"].as_str().unwrap().contains(snippet), "{result}");
+    assert_eq!(result["properties"]["suggestions"][0], *suggestion);
+}
+
+#[test]
 fn the_text_groups_findings_cuts_long_lists_and_ends_with_a_summary() {
     let tools = (0..12).map(|n| json!({"name": format!("tool_{n}"), "description": "", "inputSchema": {"type": "object", "properties": {format!("p{n}"): {"type": "string", "description": "x"}}}}));
     let lint = check([pack("a", tools)]);

@@ -18,6 +18,9 @@ use crate::output;
 /// The fields of a behavior, in the order in which they are written.
 const FIELDS: [&str; 7] = ["mutability", "action", "output_domain", "content_type", "target", "polarity", "reach"];
 
+/// How many lines of a list are printed.
+const SHOWN: usize = 40;
+
 /// What is known of one tool, with everything that it rests on.
 pub(super) struct Known {
     pub(super) known: KnownBehavior,
@@ -184,16 +187,18 @@ pub(super) fn print(card: &Value) -> Result<(), Failure> {
     if let Some(by_argument) = card.get("by_argument").filter(|value| !value.is_null()) {
         let pointer = of(Some(by_argument), "pointer");
         output::line(output::painted(output::DIM, format_args!("\n  what `{pointer}` selects")))?;
-        for (value, behavior) in by_argument.get("values").and_then(Value::as_object).into_iter().flatten() {
+        let values = by_argument.get("values").and_then(Value::as_object);
+        for (value, behavior) in values.into_iter().flatten().take(SHOWN) {
             output::line(format_args!("  {:<18} {}", visible(value, 60), text(Some(behavior))))?;
         }
+        and_more(values.map_or(0, Map::len))?;
         output::line(format_args!("  {:<18} {}", "anything else", of(Some(by_argument), "otherwise")))?;
     }
     let siblings = card.get("siblings").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if !siblings.is_empty() {
         output::line(output::painted(output::DIM, "\n  tools of its pack that take the same arguments"))?;
     }
-    for sibling in siblings.iter().map(Some) {
+    for sibling in siblings.iter().take(SHOWN).map(Some) {
         let told = match of(sibling, "separated").as_str() {
             "v1" => "told apart by behavior",
             "v2" => "told apart by content type only",
@@ -203,7 +208,15 @@ pub(super) fn print(card: &Value) -> Result<(), Failure> {
         };
         output::line(format_args!("  {:<30} {:<52} {told}", of(sibling, "tool"), of(sibling, "behavior")))?;
     }
-    Ok(())
+    and_more(siblings.len())
+}
+
+/// Says how many of a list were left out.
+fn and_more(count: usize) -> Result<(), Failure> {
+    match count.checked_sub(SHOWN) {
+        None | Some(0) => Ok(()),
+        Some(left) => Ok(output::line(format_args!("  +{left} more (see --json)"))?),
+    }
 }
 
 /// A source as the beginning of a sentence.
