@@ -57,6 +57,15 @@ pub(crate) enum Color {
     Never,
 }
 
+/// Who would declare what a tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Suggest {
+    /// Whoever runs Toolmark, in `toolmark.toml`
+    Operator,
+    /// Whoever publishes the tool, in its definition
+    Publisher,
+}
+
 /// Where tools are read from.
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
@@ -146,6 +155,10 @@ pub(crate) struct Lint {
     /// List the rules and stop
     #[arg(long)]
     pub(crate) list_rules: bool,
+
+    /// Print the declarations that would settle the findings: `toolmark.toml` for the operator, JSON for the publisher
+    #[arg(long, value_name = "WHO", conflicts_with_all = ["json", "sarif"])]
+    pub(crate) suggest: Option<Suggest>,
 
     /// Print JSON
     #[arg(long, conflicts_with = "sarif")]
