@@ -35,14 +35,12 @@ struct Written {
 }
 
 /// What became of a call, stage by stage.
-pub(crate) struct Trace<'c> {
+struct Trace<'c> {
     tool: &'c Tool,
     known: KnownBehavior,
-    pub(crate) invalid: Option<Report>,
+    invalid: Option<Report>,
     facts: Facts,
     verdict: Verdict,
-    /// What the gate alone says, whether the arguments fit the schema or not.
-    pub(crate) gate: Decision,
     fitting: Vec<&'c Tool>,
 }
 
@@ -61,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// Sends one call through identify (done), validate, analyze and judge.
-pub(crate) fn trace<'c>(
+fn trace<'c>(
     catalog: &'c Catalog,
     tool: &'c Tool,
     arguments: &Value,
@@ -73,7 +71,6 @@ pub(crate) fn trace<'c>(
     let facts = toolmark_effects::analyze(tool, arguments, &Settings::default());
     let call = gate::Call { known: &known, arguments, facts: &facts, expectation, changed: false, preset };
     let mut verdict = gate::judge(&call);
-    let gate = verdict.decision();
     if let Some(report) = &invalid {
         verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", report.what()));
     }
@@ -83,7 +80,7 @@ pub(crate) fn trace<'c>(
         }
         Decision::Allow | Decision::Ask => Vec::new(),
     };
-    Trace { tool, known, invalid, facts, verdict, gate, fitting }
+    Trace { tool, known, invalid, facts, verdict, fitting }
 }
 
 impl Trace<'_> {

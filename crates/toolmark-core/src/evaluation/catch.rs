@@ -105,6 +105,23 @@ impl Catch {
         *counted += 1;
     }
 
+    /// All confusions.
+    #[must_use]
+    pub fn total(self) -> usize {
+        self.schema_only + self.behavior_only + self.both + self.neither
+    }
+
+    /// Both counts in one.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            schema_only: self.schema_only + other.schema_only,
+            behavior_only: self.behavior_only + other.behavior_only,
+            both: self.both + other.both,
+            neither: self.neither + other.neither,
+        }
+    }
+
     /// The object with its four counts.
     #[must_use]
     pub fn to_json(self) -> Value {

@@ -147,6 +147,12 @@ impl ClassifierScore {
         self.by_argument
     }
 
+    /// Labelled tools that are not in the set.
+    #[must_use]
+    pub fn missing(&self) -> &[ToolId] {
+        &self.missing
+    }
+
     /// Words of labels that no vocabulary has, with their tools.
     #[must_use]
     pub fn unknown_words(&self) -> &[String] {

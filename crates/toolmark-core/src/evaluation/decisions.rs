@@ -150,6 +150,12 @@ impl DecisionScore {
         Ok(())
     }
 
+    /// Tools of decisions that are not in the set, or not one.
+    #[must_use]
+    pub fn missing(&self) -> &[String] {
+        &self.missing
+    }
+
     /// Who catches the wrong ones, with one identity.
     #[must_use]
     pub fn catch(&self, form: Form) -> Catch {

@@ -97,6 +97,12 @@ impl PairScore {
         self.catches.get(&form).and_then(|all| all.get(severity)).copied().unwrap_or_default()
     }
 
+    /// Tools of pairs that are not in the set.
+    #[must_use]
+    pub fn missing(&self) -> &[ToolId] {
+        &self.missing
+    }
+
     /// The severities that there are, worst first; those of the paper always.
     #[must_use]
     pub fn severities(&self) -> Vec<PairSeverity> {
