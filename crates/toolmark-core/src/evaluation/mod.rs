@@ -66,19 +66,26 @@ pub struct ClassifierScores {
     pub schema_only: ClassifierScore,
 }
 
+impl ClassifierScores {
+    /// Scores the classifier in each of its modes.
+    #[must_use]
+    pub fn of(tools: &Tools, labels: &[Label]) -> Self {
+        Self {
+            full: ClassifierScore::of(tools, labels, Mode::Full),
+            without_hints: ClassifierScore::of(tools, labels, Mode::WithoutHints),
+            schema_only: ClassifierScore::of(tools, labels, Mode::SchemaOnly),
+        }
+    }
+}
+
 impl Evaluation {
     /// Measures. `seen` is called after each tool that was looked at, [`Tools::len`] times.
     #[must_use]
     pub fn of(data: &DataSet, seen: &dyn Fn()) -> Self {
         let tools = &data.tools;
-        let score = |labels: &Vec<Label>| ClassifierScores {
-            full: ClassifierScore::of(tools, labels, Mode::Full),
-            without_hints: ClassifierScore::of(tools, labels, Mode::WithoutHints),
-            schema_only: ClassifierScore::of(tools, labels, Mode::SchemaOnly),
-        };
         Self {
             overview: Overview::of(tools, seen),
-            classifier: data.labels.as_ref().map(score),
+            classifier: data.labels.as_ref().map(|labels| ClassifierScores::of(tools, labels)),
             pairs: data.pairs.as_ref().map(|pairs| PairScore::of(tools, pairs, &fits)),
             decisions: data.decisions.as_ref().map(|decisions| DecisionScore::of(tools, decisions, &fits)),
         }

@@ -3,7 +3,7 @@
 use super::claims::{CHANGES, READS_ONLY, STORES};
 use super::clues::Clues;
 use super::lexicon::{self, Kind, Sense, Usage, Verb};
-use super::opening::is_an_unknown_order;
+use super::opening::{is_an_unknown_order, names_a_result};
 use super::senses::{plain, resolve};
 use crate::behavior::{Action, Mutability};
 
@@ -33,6 +33,7 @@ pub(crate) fn infer(clues: &Clues) -> Act {
         (None, _) if informs(clues) => Act::new(Action::Read, 66, "named after what it returns", None),
         (None, Some((verb, action))) => from_text(verb, action),
         (Some((verb, action)), Some((second, opinion))) => both(clues, (verb, action), (second, opinion)),
+        (None, None) if names_a_result(clues) => Act::new(Action::Read, 60, "described by what it returns", None),
         (None, None) => without_verb(clues),
     };
     believed(clues, against_the_rest(clues, act))

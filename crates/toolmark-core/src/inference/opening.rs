@@ -26,3 +26,15 @@ pub(super) fn is_an_unknown_order(clues: &Clues) -> bool {
     let known = lexicon::inflected_verb(first).is_some() || lexicon::noun(first).is_some();
     spelled && !known && DETERMINERS.contains(&second) && !PREPOSITIONS.contains(&first) && !OPENERS.contains(&first)
 }
+
+/// True for a description that is no order at all: "Summary of the month", "Details about a payee".
+pub(super) fn names_a_result(clues: &Clues) -> bool {
+    let mut words = clues.text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let result = |word: &str| {
+        matches!(
+            word,
+            "breakdown" | "details" | "information" | "list" | "overview" | "statistics" | "summary" | "totals"
+        )
+    };
+    words.next().is_some_and(result) && words.next().is_some_and(|next| matches!(next, "about" | "for" | "of" | "on"))
+}
