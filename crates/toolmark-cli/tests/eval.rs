@@ -1,6 +1,6 @@
 //! `toolmark eval` on the data of the repository: the keys that others read, the targets, and the paper that is built in.
 
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test may stop")]
+#![expect(clippy::expect_used, reason = "a test may stop")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

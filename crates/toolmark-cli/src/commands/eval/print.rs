@@ -1,7 +1,7 @@
 //! The figures as tables, for people. Everything in them, and more, is in the JSON.
 
 use toolmark_core::evaluation::{
-    Catch, ClassifierScore, ClassifierScores, DecisionScore, FieldScore, Form, Label, Overview, PairScore,
+    Catch, ClassifierScore, ClassifierScores, DecisionScore, FieldScore, Form, Label, Overview, PairScore, PairSeverity,
 };
 
 use super::Measured;
@@ -121,7 +121,7 @@ fn pairs(score: &PairScore) -> Result<(), Failure> {
     let severities = score.severities();
     output::line(output::painted(output::BOLD, "pairs separated"))?;
     let header =
-        ["identity"].into_iter().chain(severities.iter().map(|own| own.as_str())).chain(["same stay together"]);
+        ["identity"].into_iter().chain(severities.iter().map(PairSeverity::as_str)).chain(["same stay together"]);
     let mut table = output::table(&header.collect::<Vec<_>>());
     for form in Form::ALL {
         let own = score.form(*form).cloned().unwrap_or_default();
