@@ -322,8 +322,13 @@ pub(crate) struct BaselineDiff {
 
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
-    /// A folder with `tools.jsonl` and any of `labels.jsonl`, `pairs.jsonl`, `calls.jsonl`
+    /// A folder with `tools.jsonl` and any of `labels.jsonl`, `pairs.jsonl`, `calls.jsonl`, `decisions.jsonl`; or `paper`,
+    /// for what the paper behind the identities reports, on the real definitions of its four servers
     pub(crate) dir: PathBuf,
+
+    /// Definitions to use in place of the folder's `tools.jsonl`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long)]
