@@ -1,0 +1,324 @@
+//! The fixture itself: one state that all clients share, and the answer to each method of the protocol.
+
+#![expect(
+    deprecated,
+    reason = "logging and old subscriptions are on their way out of the protocol, but clients still have them"
+)]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
+use serde_json::{Value, json};
+
+use crate::ask::{Asker, Seal, is_modern};
+use crate::catalog::{BuildCatalogError, Catalog};
+use crate::changes::{Changes, Watched};
+use crate::options::Options;
+use crate::prompts::Prompts;
+use crate::resources::{self, Resources};
+use crate::tools::Call;
+
+/// How long clients may keep a list, in milliseconds; short, since lists change here.
+const FRESH: u64 = 1_000;
+
+/// One MCP server as one peer sees it.
+#[derive(Clone, Debug)]
+pub struct Fixture {
+    shared: Arc<Shared>,
+    peer: Arc<Peer>,
+}
+
+/// What all peers share.
+#[derive(Debug)]
+struct Shared {
+    options: Options,
+    catalog: Catalog,
+    prompts: Prompts,
+    resources: Resources,
+    changes: Changes,
+    seal: Seal,
+    calls: Mutex<BTreeMap<String, u64>>,
+    cancelled: AtomicU64,
+}
+
+/// What an old client has told about itself.
+#[derive(Debug)]
+struct Peer {
+    level: Mutex<LoggingLevel>,
+    watched: Watched,
+}
+
+/// Counts a call as cancelled unless it came to its end.
+struct Running<'a> {
+    cancelled: &'a AtomicU64,
+    ended: bool,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.cancelled.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Fixture {
+    /// A fixture with its own state.
+    ///
+    /// # Errors
+    ///
+    /// When the options rename or describe a tool that is not there, or give two tools one name.
+    pub fn new(options: Options) -> Result<Self, BuildCatalogError> {
+        let shared = Shared {
+            catalog: Catalog::new(&options)?,
+            options,
+            prompts: Prompts::default(),
+            resources: Resources::default(),
+            changes: Changes::default(),
+            seal: Seal::new(),
+            calls: Mutex::default(),
+            cancelled: AtomicU64::new(0),
+        };
+        Ok(Self { shared: Arc::new(shared), peer: Arc::new(Peer::new()) })
+    }
+
+    /// The same fixture for a peer that has said nothing yet.
+    #[must_use]
+    pub fn for_another_peer(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), peer: Arc::new(Peer::new()) }
+    }
+
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.shared.catalog
+    }
+
+    pub(crate) fn prompts(&self) -> &Prompts {
+        &self.shared.prompts
+    }
+
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.shared.resources
+    }
+
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.shared.changes
+    }
+
+    pub(crate) fn seal(&self) -> &Seal {
+        &self.shared.seal
+    }
+
+    /// The least important messages that an old client wants to hear.
+    pub(crate) fn peer_level(&self) -> LoggingLevel {
+        *self.peer.level.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn stats(&self) -> Value {
+        let calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        json!({ "calls": calls, "cancelled": self.shared.cancelled.load(Ordering::SeqCst) })
+    }
+
+    /// One page of a list, and where the next begins.
+    fn page<T>(
+        &self,
+        mut items: Vec<T>,
+        request: Option<PaginatedRequestParams>,
+    ) -> Result<(Vec<T>, Option<String>), ErrorData> {
+        let bad = || ErrorData::invalid_params("there is no page with this cursor", None);
+        let start = match request.and_then(|request| request.cursor) {
+            None => 0,
+            Some(cursor) => cursor.parse::<usize>().ok().filter(|start| *start < items.len()).ok_or_else(bad)?,
+        };
+        let mut items = items.split_off(start);
+        let size = self.shared.options.page_size.map_or(usize::MAX, |size| size as usize);
+        let next = (items.len() > size).then(|| (start + size).to_string());
+        items.truncate(size);
+        Ok((items, next))
+    }
+}
+
+impl Peer {
+    fn new() -> Self {
+        Self { level: Mutex::new(LoggingLevel::Info), watched: Watched::default() }
+    }
+}
+
+/// Serves one client over standard input and output until it leaves.
+///
+/// # Errors
+///
+/// When the client does not speak the protocol.
+pub async fn serve_stdio(fixture: Fixture) -> Result<(), std::io::Error> {
+    let running = fixture.serve(rmcp::transport::stdio()).await.map_err(std::io::Error::other)?;
+    running.waiting().await.map_err(std::io::Error::other)?;
+    Ok(())
+}
+
+impl ServerHandler for Fixture {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_completions()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new(self.shared.options.name.clone(), env!("CARGO_PKG_VERSION")))
+            .with_instructions("A server for tests. Its tools do what their names say, the bad ones included.")
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.catalog().get(name).map(|entry| entry.tool.clone())
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let (tools, next_cursor) = self.page(self.catalog().list(), request)?;
+        Ok(ListToolsResult { next_cursor, ..ListToolsResult::with_all_items(tools).with_ttl_ms(FRESH) })
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let entry = self.catalog().get(&request.name);
+        let entry =
+            entry.ok_or_else(|| ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None))?;
+        *self
+            .shared
+            .calls
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(request.name.clone().into_owned())
+            .or_default() += 1;
+        let call = Call {
+            fixture: self,
+            tool: &entry.origin,
+            arguments: request.arguments.unwrap_or_default(),
+            responses: request.input_responses,
+            state: request.request_state,
+            context: &context,
+        };
+        let mut running = Running { cancelled: &self.shared.cancelled, ended: false };
+        let outcome = call.run(entry.group).await;
+        running.ended = !context.ct.is_cancelled();
+        outcome
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let (prompts, next_cursor) = self.page(self.prompts().list(), request)?;
+        Ok(ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(prompts).with_ttl_ms(FRESH) })
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let asker = Asker {
+            name: &request.name,
+            context: &context,
+            responses: request.input_responses.as_ref(),
+            state: request.request_state.as_deref(),
+            seal: self.seal(),
+        };
+        self.prompts().get(&asker, &request.arguments.unwrap_or_default()).await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let argument = request.argument;
+        Ok(CompleteResult::new(self.prompts().complete(&request.r#ref, &argument.name, &argument.value)?))
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let (resources, next_cursor) = self.page(self.resources().list(), request)?;
+        Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources).with_ttl_ms(FRESH) })
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let (templates, next_cursor) = self.page(resources::templates(), request)?;
+        let all = ListResourceTemplatesResult::with_all_items(templates).with_ttl_ms(FRESH);
+        Ok(ListResourceTemplatesResult { next_cursor, ..all })
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(self.resources().read(&request.uri)?.with_ttl_ms(FRESH).into())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        self.changes().stream(&subscription).await
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.peer.watched.add(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.peer.watched.remove(&request.uri);
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if is_modern(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        *self.peer.level.lock().unwrap_or_else(PoisonError::into_inner) = request.level;
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.changes().tell(context.peer, self.peer.watched.clone());
+    }
+}
