@@ -64,7 +64,7 @@ impl Drop for Listening {
 pub async fn serve_http(fixture: Fixture, address: SocketAddr) -> io::Result<Listening> {
     let stop = CancellationToken::new();
     let config = StreamableHttpServerConfig::default()
-        .with_json_response(true)
+        .with_json_response(fixture.answers_json())
         .with_allowed_origins(ORIGINS)
         .enforce_origin_validation()
         .with_cancellation_token(stop.child_token());

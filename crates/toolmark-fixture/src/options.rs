@@ -22,6 +22,9 @@ pub struct Options {
     /// How many items one page of a list holds; everything in one page if left out
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub page_size: Option<u32>,
+    /// Answer new clients with plain JSON where nothing has to be said before the result; with a stream otherwise
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl Default for Options {
@@ -32,6 +35,7 @@ impl Default for Options {
             rename: Vec::new(),
             describe: Vec::new(),
             page_size: None,
+            json: false,
         }
     }
 }

@@ -6,17 +6,20 @@
 )]
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::task_manager::TaskManager;
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
 
@@ -32,14 +35,13 @@ use crate::tools::Call;
 const FRESH: u64 = 1_000;
 
 /// One MCP server as one peer sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Fixture {
     shared: Arc<Shared>,
     peer: Arc<Peer>,
 }
 
 /// What all peers share.
-#[derive(Debug)]
 struct Shared {
     options: Options,
     catalog: Catalog,
@@ -47,6 +49,7 @@ struct Shared {
     resources: Resources,
     changes: Changes,
     seal: Seal,
+    tasks: TaskManager,
     calls: Mutex<BTreeMap<String, u64>>,
     cancelled: AtomicU64,
 }
@@ -72,6 +75,12 @@ impl Drop for Running<'_> {
     }
 }
 
+impl fmt::Debug for Fixture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Fixture").field("options", &self.shared.options).finish_non_exhaustive()
+    }
+}
+
 impl Fixture {
     /// A fixture with its own state.
     ///
@@ -86,6 +95,7 @@ impl Fixture {
             resources: Resources::default(),
             changes: Changes::default(),
             seal: Seal::new(),
+            tasks: TaskManager::new(),
             calls: Mutex::default(),
             cancelled: AtomicU64::new(0),
         };
@@ -96,6 +106,10 @@ impl Fixture {
     #[must_use]
     pub fn for_another_peer(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), peer: Arc::new(Peer::new()) }
+    }
+
+    pub(crate) fn answers_json(&self) -> bool {
+        self.shared.options.json
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {
@@ -112,6 +126,10 @@ impl Fixture {
 
     pub(crate) fn changes(&self) -> &Changes {
         &self.shared.changes
+    }
+
+    pub(crate) fn tasks(&self) -> &TaskManager {
+        &self.shared.tasks
     }
 
     pub(crate) fn seal(&self) -> &Seal {
@@ -176,6 +194,7 @@ impl ServerHandler for Fixture {
             .enable_resources_subscribe()
             .enable_tools()
             .enable_tool_list_changed()
+            .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new(self.shared.options.name.clone(), env!("CARGO_PKG_VERSION")))
@@ -304,6 +323,22 @@ impl ServerHandler for Fixture {
     ) -> Result<(), ErrorData> {
         self.peer.watched.remove(&request.uri);
         Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        Ok(GetTaskResult::new(self.tasks().get_task(&request.task_id)?))
+    }
+
+    async fn update_task(&self, request: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.tasks().update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(&self, request: CancelTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.tasks().cancel_task(&request.task_id)
     }
 
     async fn set_level(

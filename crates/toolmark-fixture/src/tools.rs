@@ -4,6 +4,7 @@ mod content;
 mod gateway;
 mod notify;
 mod questions;
+mod tasks;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ pub(crate) enum Group {
     Content,
     Notify,
     Questions,
+    Tasks,
     Gateway,
     /// A tool among many that all do the same.
     Generic,
@@ -50,6 +52,7 @@ impl Call<'_> {
             Group::Content => content::run(self),
             Group::Notify => notify::run(self).await,
             Group::Questions => questions::run(self).await,
+            Group::Tasks => tasks::run(self).await,
             Group::Gateway => gateway::run(self).await,
             Group::Generic => text(format!("{} {}", self.tool, Value::Object(self.arguments.clone()))),
             Group::Extra => text("This tool comes and goes."),
@@ -92,6 +95,7 @@ pub(crate) fn definitions(generic: usize) -> Vec<(Group, Tool)> {
         (Group::Content, content::definitions()),
         (Group::Notify, notify::definitions()),
         (Group::Questions, questions::definitions()),
+        (Group::Tasks, tasks::definitions()),
         (Group::Gateway, gateway::definitions()),
         (Group::Generic, (1..=generic).map(generic_tool).collect()),
         (Group::Extra, vec![tool("test_extra_tool", "A tool that comes and goes", json!({}), &[])]),
