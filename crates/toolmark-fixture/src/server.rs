@@ -18,7 +18,7 @@ use rmcp::model::{
     SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     UpdateTaskParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext};
 use rmcp::task_manager::TaskManager;
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
@@ -177,7 +177,12 @@ impl Peer {
 ///
 /// When the client does not speak the protocol.
 pub async fn serve_stdio(fixture: Fixture) -> Result<(), std::io::Error> {
-    let running = fixture.serve(rmcp::transport::stdio()).await.map_err(std::io::Error::other)?;
+    let running = match fixture.serve(rmcp::transport::stdio()).await {
+        Ok(running) => running,
+        // A client that has looked around and leaves has done nothing wrong.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(std::io::Error::other(error)),
+    };
     running.waiting().await.map_err(std::io::Error::other)?;
     Ok(())
 }
