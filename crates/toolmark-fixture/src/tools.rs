@@ -70,7 +70,7 @@ impl Call<'_> {
     }
 
     /// The arguments as a type; what does not fit is refused.
-    fn arguments<T: DeserializeOwned>(&self) -> Result<T, ErrorData> {
+    fn read<T: DeserializeOwned>(&self) -> Result<T, ErrorData> {
         serde_json::from_value(Value::Object(self.arguments.clone()))
             .map_err(|error| ErrorData::invalid_params(format!("the arguments cannot be read: {error}"), None))
     }

@@ -7,7 +7,6 @@ use std::path::Path;
 use serde::Deserialize;
 
 /// What one run found.
-#[derive(Default)]
 pub(super) struct Results {
     /// How many scenarios the suite said it would run.
     announced: Option<usize>,

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -30,8 +30,10 @@ impl Server {
             let found = BufReader::new(output).lines().map_while(Result::ok).filter_map(|line| address(&line));
             found.for_each(|url| drop(sender.send(url)));
         });
-        let url = receiver.recv_timeout(PATIENCE);
-        server.url = url.map_err(|_| format!("`{program}` did not say within {PATIENCE:?} where it listens"))?;
+        server.url = receiver.recv_timeout(PATIENCE).map_err(|error| match error {
+            RecvTimeoutError::Timeout => format!("`{program}` did not say within {PATIENCE:?} where it listens"),
+            RecvTimeoutError::Disconnected => format!("`{program}` ended before it said where it listens"),
+        })?;
         Ok(server)
     }
 

@@ -87,5 +87,5 @@ fn the_address_is_found_in_what_a_server_prints() {
 #[test]
 fn a_server_that_ends_without_listening_is_an_error() {
     let error = Server::start(Command::new("echo").arg("hello")).err().unwrap();
-    assert!(error.contains("`echo` did not say"), "{error}");
+    assert!(error.contains("`echo` ended before"), "{error}");
 }

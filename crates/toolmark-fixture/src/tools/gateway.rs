@@ -54,7 +54,7 @@ pub(super) async fn run(call: &Call<'_>) -> Outcome {
             struct Arguments {
                 ms: u64,
             }
-            let Arguments { ms } = call.arguments()?;
+            let Arguments { ms } = call.read()?;
             call.sleep(Duration::from_millis(ms)).await?;
             text(format!("Slept {ms} ms"))
         }
@@ -63,7 +63,7 @@ pub(super) async fn run(call: &Call<'_>) -> Outcome {
             struct Arguments {
                 bytes: usize,
             }
-            let Arguments { bytes } = call.arguments()?;
+            let Arguments { bytes } = call.read()?;
             if bytes > BLOB {
                 return Err(ErrorData::invalid_params(format!("`bytes` is above {BLOB}"), None));
             }

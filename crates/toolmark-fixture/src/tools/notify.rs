@@ -104,7 +104,7 @@ fn touch(call: &Call<'_>) -> Outcome {
     struct Arguments {
         uri: String,
     }
-    let Arguments { uri } = call.arguments()?;
+    let Arguments { uri } = call.read()?;
     call.fixture.changes().announce(Change::Resource(uri.clone()));
     text(format!("Announced a change of {uri}"))
 }
@@ -116,7 +116,7 @@ async fn slow_progress(call: &Call<'_>) -> Outcome {
         #[serde(default)]
         delay_ms: u64,
     }
-    let Arguments { steps, delay_ms } = call.arguments()?;
+    let Arguments { steps, delay_ms } = call.read()?;
     for step in 1..=steps {
         call.sleep(Duration::from_millis(delay_ms)).await?;
         progress(call, step, steps).await?;
@@ -129,7 +129,7 @@ async fn flood(call: &Call<'_>) -> Outcome {
     struct Arguments {
         count: u32,
     }
-    let Arguments { count } = call.arguments()?;
+    let Arguments { count } = call.read()?;
     if count > FLOOD {
         return Err(ErrorData::invalid_params(format!("`count` is above {FLOOD}"), None));
     }

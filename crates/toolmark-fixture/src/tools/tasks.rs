@@ -98,7 +98,7 @@ async fn slow_compute(call: &Call<'_>) -> Outcome {
         #[serde(default)]
         label: Option<String>,
     }
-    let Arguments { seconds, label } = call.arguments()?;
+    let Arguments { seconds, label } = call.read()?;
     if !(0.0..=LONGEST).contains(&seconds) {
         return Err(ErrorData::invalid_params(format!("`seconds` is not between 0 and {LONGEST}"), None));
     }
