@@ -1,10 +1,11 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | bench | fuzz | index`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | bench | fuzz | index | schema`.
 
 mod bench;
 mod conformance;
 mod fuzz;
 mod index;
 mod run;
+mod schema;
 mod test;
 mod vectors;
 
@@ -33,6 +34,8 @@ enum Command {
     Fuzz(fuzz::Fuzz),
     /// Write the index of error pages
     Index(index::Index),
+    /// Write the JSON schema of `toolmark.toml`
+    Schema(schema::Schema),
 }
 
 fn main() -> ExitCode {
@@ -43,5 +46,6 @@ fn main() -> ExitCode {
         Command::Bench(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Index(command) => command.run(),
+        Command::Schema(command) => command.run(),
     }
 }
