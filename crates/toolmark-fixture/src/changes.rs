@@ -2,11 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, SubscriptionContext, SubscriptionSendError};
 use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::time::timeout;
+
+/// How often it is looked whether an old client is still there.
+const LOOK: Duration = Duration::from_secs(10);
 
 /// Something that clients may want to know.
 #[derive(Clone, Debug)]
@@ -56,10 +61,13 @@ impl Changes {
         let mut changes = self.0.subscribe();
         tokio::spawn(async move {
             loop {
-                let change = match changes.recv().await {
-                    Ok(change) => change,
-                    Err(RecvError::Lagged(_)) => continue,
-                    Err(RecvError::Closed) => return,
+                let change = match timeout(LOOK, changes.recv()).await {
+                    Ok(Ok(change)) => change,
+                    Ok(Err(RecvError::Lagged(_))) => continue,
+                    Ok(Err(RecvError::Closed)) => return,
+                    // Nothing tells that a client is gone, so look now and then.
+                    Err(_) if peer.is_transport_closed() => return,
+                    Err(_) => continue,
                 };
                 let told = match change {
                     Change::Tools => peer.notify_tool_list_changed().await,

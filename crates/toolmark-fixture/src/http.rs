@@ -4,13 +4,20 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
 use axum::serve::ListenerExt as _;
+use axum::{Json, Router};
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::options::Era;
 use crate::server::Fixture;
 use crate::sessions::Sessions;
 
@@ -63,6 +70,7 @@ impl Drop for Listening {
 /// When the address cannot be listened on.
 pub async fn serve_http(fixture: Fixture, address: SocketAddr) -> io::Result<Listening> {
     let stop = CancellationToken::new();
+    let era = fixture.era();
     let config = StreamableHttpServerConfig::default()
         .with_json_response(fixture.answers_json())
         .with_allowed_origins(ORIGINS)
@@ -74,7 +82,20 @@ pub async fn serve_http(fixture: Fixture, address: SocketAddr) -> io::Result<Lis
     let address = listener.local_addr()?;
     // Small events would otherwise wait for the acknowledgement of the one before. A socket that refuses is slow, not wrong.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let router = Router::new().route_service("/mcp", service);
+    let mut router = Router::new().route_service("/mcp", service);
+    if era == Era::Old {
+        router = router.layer(middleware::from_fn(only_old));
+    }
     let task = tokio::spawn(async move { axum::serve(listener, router).await });
     Ok(Listening { address, task, stop })
+}
+
+/// What a server from before 2026-07-28 says to a client that names that revision.
+async fn only_old(request: Request, next: Next) -> Response {
+    let version = request.headers().get("mcp-protocol-version").and_then(|version| version.to_str().ok());
+    if version.is_none_or(|version| version < ProtocolVersion::V_2026_07_28.as_str()) {
+        return next.run(request).await;
+    }
+    let error = json!({ "code": -32000, "message": "Bad Request: Unsupported protocol version" });
+    (StatusCode::BAD_REQUEST, Json(json!({ "jsonrpc": "2.0", "error": error, "id": null }))).into_response()
 }

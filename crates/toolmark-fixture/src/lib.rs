@@ -16,5 +16,5 @@ mod tools;
 
 pub use catalog::BuildCatalogError;
 pub use http::{Listening, serve_http};
-pub use options::{Options, Pair};
+pub use options::{Era, Options, Pair, ParsePairError};
 pub use server::{Fixture, serve_stdio};

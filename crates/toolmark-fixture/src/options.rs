@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// What the fixture offers and how it calls itself.
 #[derive(Args, Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct Options {
     /// How many items one page of a list holds; everything in one page if left out
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub page_size: Option<u32>,
+    /// Which clients it knows
+    #[arg(long, value_enum, default_value_t = Era::Both)]
+    pub era: Era,
     /// Answer new clients with plain JSON where nothing has to be said before the result; with a stream otherwise
     #[arg(long)]
     pub json: bool,
@@ -35,9 +38,22 @@ impl Default for Options {
             rename: Vec::new(),
             describe: Vec::new(),
             page_size: None,
+            era: Era::Both,
             json: false,
         }
     }
+}
+
+/// The clients that a server knows: those with sessions, until 2025-11-25, those without, from 2026-07-28 on, or both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Era {
+    /// Every client.
+    #[default]
+    Both,
+    /// Only clients that begin with `initialize`.
+    Old,
+    /// Only clients whose requests stand alone.
+    New,
 }
 
 /// A tool, and what it is to have instead.

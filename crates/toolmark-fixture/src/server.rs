@@ -5,18 +5,19 @@
     reason = "logging and old subscriptions are on their way out of the protocol, but clients still have them"
 )]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    DiscoverRequestMethod, DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+    GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext};
 use rmcp::task_manager::TaskManager;
@@ -26,7 +27,7 @@ use serde_json::{Value, json};
 use crate::ask::{Asker, Seal, is_modern};
 use crate::catalog::{BuildCatalogError, Catalog};
 use crate::changes::{Changes, Watched};
-use crate::options::Options;
+use crate::options::{Era, Options};
 use crate::prompts::Prompts;
 use crate::resources::{self, Resources};
 use crate::tools::Call;
@@ -106,6 +107,10 @@ impl Fixture {
     #[must_use]
     pub fn for_another_peer(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), peer: Arc::new(Peer::new()) }
+    }
+
+    pub(crate) fn era(&self) -> Era {
+        self.shared.options.era
     }
 
     pub(crate) fn answers_json(&self) -> bool {
@@ -204,6 +209,20 @@ impl ServerHandler for Fixture {
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new(self.shared.options.name.clone(), env!("CARGO_PKG_VERSION")))
             .with_instructions("A server for tests. Its tools do what their names say, the bad ones included.")
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        match self.era() {
+            Era::Both | Era::Old => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+            Era::New => Cow::Borrowed(&[ProtocolVersion::V_2026_07_28]),
+        }
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        if self.era() == Era::Old {
+            return Err(ErrorData::method_not_found::<DiscoverRequestMethod>());
+        }
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), self.get_info()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

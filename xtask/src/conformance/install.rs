@@ -86,7 +86,9 @@ fn install(name: &str, version: &str, options: &[&str]) -> Result<(), String> {
     say(&format!("installing `{name}@{version}` with npm into {}", folder.display()));
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]).arg(&folder).args(options);
+    npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1", "--prefix"])
+        .arg(&folder)
+        .args(options);
     npm.arg(format!("{name}@{version}")).stdin(Stdio::null()).stdout(Stdio::null());
     let done = npm.status().is_ok_and(|status| status.success());
     if done && installed(name, version) {
