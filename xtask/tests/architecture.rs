@@ -46,6 +46,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("xtask", &["toolmark-core"]),
 ];
 
+/// Crates that any test may use.
+const FOR_TESTS: &[&str] = &["toolmark-testkit", "toolmark-fixture"];
+
 /// Crates that must stay pure: no runtime, no network.
 const PURE: &[&str] = &["toolmark-core", "toolmark-effects", "toolmark-lint", "toolmark-policy", "toolmark-config"];
 const IMPURE: &[&str] = &["tokio", "async-std", "smol", "reqwest", "hyper", "mio", "ureq", "rustls", "openssl", "ring"];
@@ -96,7 +99,7 @@ fn crates_depend_only_downwards() {
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let used = text(dependency, "name");
             let for_tests = dependency["kind"] == "dev";
-            let fine = allowed.contains(&used) || (for_tests && used == "toolmark-testkit");
+            let fine = allowed.contains(&used) || (for_tests && FOR_TESTS.contains(&used));
             assert!(!names.contains(used) || fine, "`{name}` must not use `{used}`");
         }
     }
