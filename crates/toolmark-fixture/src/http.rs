@@ -17,8 +17,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::fixture::Fixture;
 use crate::options::Era;
-use crate::server::Fixture;
 use crate::sessions::Sessions;
 
 /// Pages that a browser on this machine may have loaded from here.

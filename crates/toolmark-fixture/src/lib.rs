@@ -6,6 +6,7 @@
 mod ask;
 mod catalog;
 mod changes;
+mod fixture;
 mod http;
 mod options;
 mod prompts;
@@ -15,6 +16,7 @@ mod sessions;
 mod tools;
 
 pub use catalog::BuildCatalogError;
+pub use fixture::Fixture;
 pub use http::{Listening, serve_http};
 pub use options::{Era, Options, Pair, ParsePairError};
-pub use server::{Fixture, serve_stdio};
+pub use server::serve_stdio;

@@ -1,4 +1,4 @@
-//! The fixture itself: one state that all clients share, and the answer to each method of the protocol.
+//! The answer to each method of the protocol, and the fixture over standard input and output.
 
 #![expect(
     deprecated,
@@ -6,175 +6,26 @@
 )]
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
     DiscoverRequestMethod, DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
     GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext};
-use rmcp::task_manager::TaskManager;
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
-use serde_json::{Value, json};
 
-use crate::ask::{Asker, Seal, is_modern};
-use crate::catalog::{BuildCatalogError, Catalog};
-use crate::changes::{Changes, Watched};
-use crate::options::{Era, Options};
-use crate::prompts::Prompts;
-use crate::resources::{self, Resources};
+use crate::ask::{Asker, is_modern};
+use crate::fixture::Fixture;
+use crate::options::Era;
+use crate::resources;
 use crate::tools::Call;
 
 /// How long clients may keep a list, in milliseconds; short, since lists change here.
 const FRESH: u64 = 1_000;
-
-/// One MCP server as one peer sees it.
-#[derive(Clone)]
-pub struct Fixture {
-    shared: Arc<Shared>,
-    peer: Arc<Peer>,
-}
-
-/// What all peers share.
-struct Shared {
-    options: Options,
-    catalog: Catalog,
-    prompts: Prompts,
-    resources: Resources,
-    changes: Changes,
-    seal: Seal,
-    tasks: TaskManager,
-    calls: Mutex<BTreeMap<String, u64>>,
-    cancelled: AtomicU64,
-}
-
-/// What an old client has told about itself.
-#[derive(Debug)]
-struct Peer {
-    level: Mutex<LoggingLevel>,
-    watched: Watched,
-}
-
-/// Counts a call as cancelled unless it came to its end.
-struct Running<'a> {
-    cancelled: &'a AtomicU64,
-    ended: bool,
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if !self.ended {
-            self.cancelled.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-}
-
-impl fmt::Debug for Fixture {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Fixture").field("options", &self.shared.options).finish_non_exhaustive()
-    }
-}
-
-impl Fixture {
-    /// A fixture with its own state.
-    ///
-    /// # Errors
-    ///
-    /// When the options rename or describe a tool that is not there, or give two tools one name.
-    pub fn new(options: Options) -> Result<Self, BuildCatalogError> {
-        let shared = Shared {
-            catalog: Catalog::new(&options)?,
-            options,
-            prompts: Prompts::default(),
-            resources: Resources::default(),
-            changes: Changes::default(),
-            seal: Seal::new(),
-            tasks: TaskManager::new(),
-            calls: Mutex::default(),
-            cancelled: AtomicU64::new(0),
-        };
-        Ok(Self { shared: Arc::new(shared), peer: Arc::new(Peer::new()) })
-    }
-
-    /// The same fixture for a peer that has said nothing yet.
-    #[must_use]
-    pub fn for_another_peer(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), peer: Arc::new(Peer::new()) }
-    }
-
-    pub(crate) fn era(&self) -> Era {
-        self.shared.options.era
-    }
-
-    pub(crate) fn answers_json(&self) -> bool {
-        self.shared.options.json
-    }
-
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.shared.catalog
-    }
-
-    pub(crate) fn prompts(&self) -> &Prompts {
-        &self.shared.prompts
-    }
-
-    pub(crate) fn resources(&self) -> &Resources {
-        &self.shared.resources
-    }
-
-    pub(crate) fn changes(&self) -> &Changes {
-        &self.shared.changes
-    }
-
-    pub(crate) fn tasks(&self) -> &TaskManager {
-        &self.shared.tasks
-    }
-
-    pub(crate) fn seal(&self) -> &Seal {
-        &self.shared.seal
-    }
-
-    /// The least important messages that an old client wants to hear.
-    pub(crate) fn peer_level(&self) -> LoggingLevel {
-        *self.peer.level.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn stats(&self) -> Value {
-        let calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        json!({ "calls": calls, "cancelled": self.shared.cancelled.load(Ordering::SeqCst) })
-    }
-
-    /// One page of a list, and where the next begins.
-    fn page<T>(
-        &self,
-        mut items: Vec<T>,
-        request: Option<PaginatedRequestParams>,
-    ) -> Result<(Vec<T>, Option<String>), ErrorData> {
-        let bad = || ErrorData::invalid_params("there is no page with this cursor", None);
-        let start = match request.and_then(|request| request.cursor) {
-            None => 0,
-            Some(cursor) => cursor.parse::<usize>().ok().filter(|start| *start < items.len()).ok_or_else(bad)?,
-        };
-        let mut items = items.split_off(start);
-        let size = self.shared.options.page_size.map_or(usize::MAX, |size| size as usize);
-        let next = (items.len() > size).then(|| (start + size).to_string());
-        items.truncate(size);
-        Ok((items, next))
-    }
-}
-
-impl Peer {
-    fn new() -> Self {
-        Self { level: Mutex::new(LoggingLevel::Info), watched: Watched::default() }
-    }
-}
 
 /// Serves one client over standard input and output until it leaves.
 ///
@@ -207,7 +58,7 @@ impl ServerHandler for Fixture {
             .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new(self.shared.options.name.clone(), env!("CARGO_PKG_VERSION")))
+            .with_server_info(Implementation::new(self.name(), env!("CARGO_PKG_VERSION")))
             .with_instructions("A server for tests. Its tools do what their names say, the bad ones included.")
     }
 
@@ -246,13 +97,6 @@ impl ServerHandler for Fixture {
         let entry = self.catalog().get(&request.name);
         let entry =
             entry.ok_or_else(|| ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None))?;
-        *self
-            .shared
-            .calls
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(request.name.clone().into_owned())
-            .or_default() += 1;
         let call = Call {
             fixture: self,
             tool: &entry.origin,
@@ -261,7 +105,7 @@ impl ServerHandler for Fixture {
             state: request.request_state,
             context: &context,
         };
-        let mut running = Running { cancelled: &self.shared.cancelled, ended: false };
+        let mut running = self.count(&request.name);
         let outcome = call.run(entry.group).await;
         running.ended = !context.ct.is_cancelled();
         outcome
@@ -336,7 +180,7 @@ impl ServerHandler for Fixture {
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.peer.watched.add(request.uri);
+        self.peer_watches().add(request.uri);
         Ok(())
     }
 
@@ -345,7 +189,7 @@ impl ServerHandler for Fixture {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.peer.watched.remove(&request.uri);
+        self.peer_watches().remove(&request.uri);
         Ok(())
     }
 
@@ -373,11 +217,11 @@ impl ServerHandler for Fixture {
         if is_modern(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        *self.peer.level.lock().unwrap_or_else(PoisonError::into_inner) = request.level;
+        self.set_peer_level(request.level);
         Ok(())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.changes().tell(context.peer, self.peer.watched.clone());
+        self.changes().tell(context.peer, self.peer_watches().clone());
     }
 }

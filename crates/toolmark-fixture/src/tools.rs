@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::ask::Asker;
-use crate::server::Fixture;
+use crate::fixture::Fixture;
 
 /// Which file knows what a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
