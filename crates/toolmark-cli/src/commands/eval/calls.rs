@@ -118,10 +118,11 @@ impl Verdicts {
         let known = KnownBehavior::of(tool.definition(), None);
         let facts = toolmark_effects::analyze(tool, &call.arguments, &Settings::default());
         let judged = gate::Call {
+            tool: tool.canonical(),
             known: &known,
             arguments: &call.arguments,
             facts: &facts,
-            expectation: None,
+            expectations: [None; 2],
             changed: false,
             preset: Preset::Balanced,
         };
