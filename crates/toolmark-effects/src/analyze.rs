@@ -9,6 +9,7 @@ use crate::dispatch::{self, cannot_tell};
 use crate::http::{self, Request};
 use crate::kubernetes;
 use crate::language::Language;
+use crate::options;
 use crate::settings::Settings;
 use crate::shell;
 
@@ -34,6 +35,9 @@ pub fn analyze_with(carriers: &Carriers, arguments: &Value, settings: &Settings)
                 Carrier { pointer: pointer.clone(), language: *language, evidence: String::new(), with: With::Nothing };
             read(&carrier, arguments, settings, &mut parts);
         }
+    }
+    if let Some(manner) = carriers.manner() {
+        options::read(manner, arguments, settings, &mut parts);
     }
     Facts::new(parts)
 }

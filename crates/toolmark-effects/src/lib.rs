@@ -10,6 +10,7 @@ pub mod http;
 pub mod kubernetes;
 pub mod language;
 pub mod mongo;
+mod options;
 pub mod paths;
 pub mod redis;
 pub mod settings;

@@ -218,6 +218,17 @@ fn strength(clues: &Clues, parameter: &Parameter) -> Option<Strength> {
         {
             Strength::Weak
         }
+        // `attachments`, `image`, `key`: whatever it is called, the publisher says that it names files.
+        _ if parameter.says(&[
+            "file paths to",
+            "paths of files",
+            "paths of the files",
+            "local file path",
+            "local file paths",
+        ]) =>
+        {
+            Strength::Strong
+        }
         _ => return None,
     })
 }

@@ -92,6 +92,16 @@ fn addresses(clues: &Clues, out: &mut Vec<Carrier>) {
         "download",
         "browser",
         "go to a url",
+        "load a url",
+        "loads a url",
+        "opens a url",
+        "open a url",
+        "http get",
+        "http post",
+        "http put",
+        "http patch",
+        "http delete",
+        "http request",
     ]);
     if !fetches {
         return;
