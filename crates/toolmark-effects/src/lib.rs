@@ -1,6 +1,8 @@
 //! Arguments → facts: what a call would do, read from what it carries. Pure, bounded, never a guess.
 
 mod analyze;
+mod analyzer;
+mod cache;
 pub mod carriers;
 pub mod code;
 pub mod cypher;
@@ -18,3 +20,5 @@ pub mod shell;
 pub mod sql;
 
 pub use analyze::{analyze, analyze_with};
+pub use analyzer::Analyzer;
+pub use cache::{CacheLimits, EffectCache, analyze_cached};
