@@ -73,7 +73,7 @@ fn one(carrier: &Carrier, value: &Value, arguments: &Value, settings: &Settings)
     let roots = &settings.roots;
     match (carrier.language, &carrier.with) {
         (_, _) if value.is_null() => Vec::new(),
-        (Language::Http, With::Request { method, headers, body, parameters, relative, rows }) => {
+        (Language::Http, With::Request { method, fixed, headers, body, parameters, relative, rows }) => {
             let get =
                 |name: &Option<String>| name.as_ref().and_then(|name| all.get(name)).filter(|value| !value.is_null());
             let Some(address) = value.as_str() else { return cannot_tell("the address is no text") };
@@ -82,7 +82,7 @@ fn one(carrier: &Carrier, value: &Value, arguments: &Value, settings: &Settings)
                 return cannot_tell("the method is no text");
             }
             let request = Request {
-                method: method.and_then(Value::as_str),
+                method: method.and_then(Value::as_str).or(*fixed),
                 address,
                 relative: *relative,
                 rows: *rows,

@@ -47,6 +47,8 @@ pub(crate) enum With {
     /// The parts of a request, by name.
     Request {
         method: Option<String>,
+        /// The method, where the tool's name says it.
+        fixed: Option<&'static str>,
         headers: Option<String>,
         body: Option<String>,
         parameters: Option<String>,

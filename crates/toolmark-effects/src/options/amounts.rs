@@ -52,13 +52,15 @@ fn limit(manner: &Manner, name: &str) -> Option<f64> {
             | "tail"
             | "taillines"
             | "number"
-    ) || ["results", "rows", "items", "records", "pages", "limit", "steps", "count", "documents", "urls"]
-        .iter()
-        .any(|end| {
-            name.len() > end.len()
-                && name.ends_with(end)
-                && (name.starts_with("max") || name.starts_with("num") || name.ends_with("limit"))
-        });
+    ) || name.ends_with("count")
+        || name.ends_with("iterations")
+        || ["results", "rows", "items", "records", "pages", "limit", "steps", "count", "documents", "urls"].iter().any(
+            |end| {
+                name.len() > end.len()
+                    && name.ends_with(end)
+                    && (name.starts_with("max") || name.starts_with("num") || name.ends_with("limit"))
+            },
+        );
     if items {
         return Some(ITEMS);
     }

@@ -45,7 +45,9 @@ fn one(manner: &Manner, name: &str, text: &str) -> Option<Effect> {
             Effect::mutating(action, format!("`{name}` is `{}`: nothing is kept", visible(text, 40))).unbounded(),
         );
     }
-    if is_audience(name) && is(EVERYBODY) || name == "type" && is(&["anyone"]) {
+    let shares_link =
+        name.contains("linksharing") && !is(&["off", "none", "restricted", "private", "disabled", "false"]);
+    if is_audience(name) && is(EVERYBODY) || name.ends_with("type") && is(&["anyone"]) || shares_link {
         return Some(Effect::mutating(manner.further(Action::Update), "opens it to everybody").with(Danger::Outward));
     }
     if is_role(name) && is(MIGHTY) {

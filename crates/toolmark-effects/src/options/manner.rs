@@ -29,6 +29,7 @@ pub(crate) struct Manner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sweep {
     Deletes,
+    Restores,
     Grants,
 }
 
@@ -66,7 +67,7 @@ impl Manner {
         for parameter in parameters {
             takes_any = true;
             let name = parameter.pointer.trim_start_matches('/').to_owned();
-            if changes && parameter.text && !parameter.carries && is_operation(parameter.key) {
+            if parameter.text && !parameter.carries && is_operation(parameter.key) {
                 manner.verbs.push(name);
             } else if !parameter.text && changes && !parameter.key.starts_with("confirm") {
                 manner.marked.extend(mark(parameter.says).map(|why| (name, why)));
@@ -79,6 +80,9 @@ impl Manner {
     pub(super) fn sweeps(&self) -> Option<Effect> {
         Some(match self.sweep? {
             Sweep::Deletes => Effect::mutating(Action::Delete, "empties or drops the whole of something").unbounded(),
+            Sweep::Restores => {
+                Effect::mutating(Action::Overwrite, "puts an old state in the place of all there is").unbounded()
+            }
             Sweep::Grants => Effect::mutating(Action::Update, "grants everything that is asked for")
                 .unbounded()
                 .with(Danger::Privilege),
@@ -117,8 +121,11 @@ impl Sweep {
                 || named(&["drop"]) && named(&whole)
                 || all && named(&["delete", "remove", "clear", "destroy", "drop"]));
         let grants = all && named(&["approve", "grant", "confirm", "accept"]);
+        let restores = named(&["restore", "rollback"]) && named(&["backup", "database", "db", "snapshot", "system"]);
         if deletes {
             Some(Self::Deletes)
+        } else if restores {
+            Some(Self::Restores)
         } else if grants {
             Some(Self::Grants)
         } else {

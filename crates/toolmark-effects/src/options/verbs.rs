@@ -1,11 +1,15 @@
 //! Arguments whose free text names an operation: `storage_blob_delete`, `DeleteService`.
 
 use toolmark_core::behavior::Action;
-use toolmark_core::facts::Effect;
+use toolmark_core::facts::{Danger, Effect};
 use toolmark_core::text::visible;
 
 use super::{Argument, Manner};
 use crate::carriers::words;
+
+/// What nobody gets to see without being asked for.
+const SECRETS: &[&str] =
+    &["secret", "secrets", "password", "passwords", "credential", "credentials", "token", "tokens"];
 
 /// Reads the name of an operation that changes something.
 pub(super) fn read(manner: &Manner, key: &str, argument: &Argument<'_>) -> Option<Effect> {
@@ -17,6 +21,17 @@ pub(super) fn read(manner: &Manner, key: &str, argument: &Argument<'_>) -> Optio
         return None;
     }
     let words = words(text);
+    let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+    // An argument that filters what is listed is often called `action`; a command or an operation is carried out.
+    if argument.name != "action"
+        && has(SECRETS)
+        && has(&["get", "show", "read", "export", "fetch", "download", "reveal"])
+    {
+        return Some(Effect::pure(Action::Read, format!("the operation `{}`", visible(text, 60))).with(Danger::Secret));
+    }
+    if !manner.changes {
+        return None;
+    }
     // Verbs begin or end the name of an operation: `delete_topic`, `topic delete`, `storage_blob_delete`.
     let verb = [words.first(), words.last()].into_iter().flatten().find_map(|word| action(word))?;
     Some(Effect::mutating(verb, format!("the operation `{}`", visible(text, 60))))
