@@ -80,14 +80,20 @@ const PARTS: &[&str] = &[
     "SYSTEM: \n",
 ];
 
-/// The least of three runs.
+/// The least processor time of three runs: what else the machine does is not counted.
 fn least(work: &mut dyn FnMut()) -> Duration {
     let run = |_| {
-        let start = Instant::now();
+        let (start, clock) = (processor(), Instant::now());
         work();
-        start.elapsed()
+        start.zip(processor()).map_or_else(|| clock.elapsed(), |(start, end)| end.saturating_sub(start))
     };
     (0..3).map(run).min().unwrap_or_default()
+}
+
+/// The processor time of this thread so far, where the system says it.
+fn processor() -> Option<Duration> {
+    let account = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    account.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
 fn bomb(last: &str) -> Value {

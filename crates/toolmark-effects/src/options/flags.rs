@@ -41,6 +41,10 @@ fn on(manner: &Manner, argument: &Argument<'_>) -> Option<Effect> {
         let action = manner.further(Action::Overwrite);
         return Some(Effect::mutating(action, format!("`{name}` gets around what would stop it")).unbounded());
     }
+    if gets_around(name) {
+        let summary = format!("`{name}` gets around a guard");
+        return Some(Effect::mutating(manner.further(Action::Update), summary).with(Danger::Privilege));
+    }
     if is_public(name) {
         return Some(
             Effect::mutating(manner.further(Action::Create), format!("`{name}` opens it to everybody"))
@@ -127,6 +131,15 @@ fn forces(name: &str) -> bool {
     ["delete", "push", "remove", "replace", "update", "destroy", "stop", "kill", "merge", "drop", "unlock", "detach"]
         .iter()
         .any(|what| name.ends_with(what))
+}
+
+/// `skip_drain`, `bypassApproval`, `allow_symlink_write`: a guard that the publisher built in is left out.
+fn gets_around(name: &str) -> bool {
+    const GUARDS: &[&str] = &["drain", "protection", "approval", "safety", "snapshot", "backup", "sandbox", "symlink"];
+    ["skip", "bypass", "disable", "allow", "without", "no"].iter().any(|word| {
+        name.strip_prefix(word)
+            .is_some_and(|rest| GUARDS.iter().any(|guard| rest.starts_with(guard) || rest.ends_with(guard)))
+    })
 }
 
 fn is_elevated(name: &str) -> bool {

@@ -41,6 +41,14 @@ fn an_option_that_goes_further_is_a_fact() {
             "/cidrBlocks",
         ),
         ("firecrawl-mcp.firecrawl_crawl", json!({"url": "https://example.com", "limit": 100_000_000}), "/limit"),
+        ("digitalocean-mcp.doks-delete-node", json!({"ClusterID": "c", "SkipDrain": true}), "/SkipDrain"),
+        (
+            "workspace-mcp.set_drive_file_permissions",
+            json!({"file_id": "f", "link_sharing": "reader"}),
+            "/link_sharing",
+        ),
+        ("azure-mcp.keyvault", json!({"command": "keyvault_secret_get"}), "/command"),
+        ("ha-mcp.ha_backup_restore", json!({"backup_id": "b"}), ""),
         ("playwright-mcp.browser_wait_for", json!({"time": 1_000_000}), "/time"),
         ("mongodb-mcp-server.drop-database", json!({"connectionId": "p", "database": "shop"}), ""),
         (

@@ -131,7 +131,7 @@ fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     passes_on(call)
 }
 
-/// `tail -f`, and counting further than anybody reads.
+/// `tail -f /dev/null`, and counting further than anybody reads.
 fn never_ends(call: &Call<'_>, found: &crate::shell::options::Options<'_>) -> bool {
     /// More lines than are of use to anybody.
     const MANY: f64 = 100_000_000.0;
@@ -140,7 +140,10 @@ fn never_ends(call: &Call<'_>, found: &crate::shell::options::Options<'_>) -> bo
         false => matches!(flag.name, "f" | "F"),
     };
     match call.name {
-        "tail" => found.flags.iter().any(follows),
+        // A log that is followed shows something; a device keeps a shell busy and shows nothing.
+        "tail" => {
+            found.flags.iter().any(follows) && found.operands.iter().any(|operand| operand.text.starts_with("/dev/"))
+        }
         "seq" => {
             found.operands.iter().any(|operand| operand.text.parse::<f64>().is_ok_and(|number| number.abs() > MANY))
         }
