@@ -32,6 +32,10 @@ pub(super) fn read(manner: &Manner, key: &str, argument: &Argument<'_>) -> Optio
     if !manner.changes {
         return None;
     }
+    if has(&["transfer", "grant", "change", "set"]) && has(&["owner", "ownership", "admin"]) {
+        let summary = format!("the operation `{}`", visible(text, 60));
+        return Some(Effect::mutating(Action::Update, summary).with(Danger::Privilege));
+    }
     // Verbs begin or end the name of an operation: `delete_topic`, `topic delete`, `storage_blob_delete`.
     let verb = [words.first(), words.last()].into_iter().flatten().find_map(|word| action(word))?;
     Some(Effect::mutating(verb, format!("the operation `{}`", visible(text, 60))))
