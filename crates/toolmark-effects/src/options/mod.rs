@@ -65,7 +65,11 @@ impl Walk<'_, '_> {
             self.left -= 1;
             let length = self.pointer.len();
             self.pointer.push('/');
-            self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            if key.contains(['~', '/']) {
+                self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            } else {
+                self.pointer.push_str(key);
+            }
             // What the operator says about an argument is not second-guessed.
             if !self.settings.languages.contains_key(&self.pointer) {
                 self.field(key, value, depth);
