@@ -22,4 +22,7 @@ pub use location::{Location, NoPlaceError, ParseLocationError, default_path};
 pub use names::{KnownNames, NameScope, NameTwice, PublishError, Saved};
 pub use store::{Settings, Store};
 pub use time::{Clock, Micros};
-pub use tokens::{CreateTokenError, NewToken, NoEntropyError, ParseTokenError, Scope, Token, TokenHash, TokenId, TokenRefused, TokenSecret};
+pub use tokens::{
+    CreateTokenError, NewToken, NoEntropyError, ParseTokenError, Scope, Token, TokenHash, TokenId, TokenRefused,
+    TokenSecret,
+};

@@ -98,7 +98,8 @@ impl Explain for ParseLocationError {
     }
 
     fn fix(&self) -> String {
-        "give the path of a file, such as `--store ./toolmark.db`, or `sqlite::memory:` for one that is forgotten".into()
+        "give the path of a file, such as `--store ./toolmark.db`, or `sqlite::memory:` for one that is forgotten"
+            .into()
     }
 
     fn facts(&self) -> Map<String, Value> {

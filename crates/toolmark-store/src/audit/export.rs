@@ -1,7 +1,7 @@
 //! The audit as text: one JSON object a line, in the order asked for.
 
-use toolmark_core::explain::{Code, Explain};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use toolmark_core::explain::{Code, Explain};
 
 use super::query::AuditReader;
 use crate::error::StoreError;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use toolmark_core::explain::{Code, Explain, facts};
 
 use super::chain::{AuditEntry, Chain, ChainRow, Head};
@@ -146,7 +146,8 @@ impl Store {
     async fn gap(&self, node: &Arc<str>, at: Head, next: u64, found: &mut Verification) -> Result<Head, StoreError> {
         let chains = self.backend().chains().await?;
         let checkpoint = chains.into_iter().find(|chain| chain.node == *node).map(|chain| chain.checkpoint);
-        if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.seq + 1 >= next && checkpoint.seq > at.seq) {
+        if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.seq + 1 >= next && checkpoint.seq > at.seq)
+        {
             let hash = if checkpoint.seq + 1 == next { checkpoint.hash } else { UNKNOWN };
             return Ok(Head { seq: next - 1, hash });
         }
@@ -255,7 +256,8 @@ impl Explain for Break {
     }
 
     fn why(&self) -> String {
-        "each row holds the hash of the one before it; somebody changed, added or removed rows after they were written".into()
+        "each row holds the hash of the one before it; somebody changed, added or removed rows after they were written"
+            .into()
     }
 
     fn fix(&self) -> String {

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use sqlx::Executor as _;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Executor as _, Sqlite as Database, Transaction};
 
-use super::{Sqlite, Survives};
+use super::{Sqlite, Survives, Writing};
 use crate::backend::DefinitionsChange;
 use crate::definitions::{DefinitionKind, History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
@@ -85,7 +85,7 @@ impl Sqlite {
     /// The common case: a server that starts again and lists what it always did. Only the time is new then.
     async fn lists_the_same(
         &self,
-        transaction: &mut Transaction<'static, Database>,
+        transaction: &mut Writing,
         change: &DefinitionsChange<'_>,
     ) -> Result<bool, StoreError> {
         let query = sqlx::query("SELECT kind, name, text, digest FROM definitions WHERE pack = ? ORDER BY position");
@@ -106,18 +106,13 @@ impl Sqlite {
         Ok(true)
     }
 
-    async fn save_history(
-        &self,
-        transaction: &mut Transaction<'static, Database>,
-        change: &DefinitionsChange<'_>,
-    ) -> Result<(), StoreError> {
+    async fn save_history(&self, transaction: &mut Writing, change: &DefinitionsChange<'_>) -> Result<(), StoreError> {
         let error = |error: sqlx::Error| self.error(&error);
         let (pack, at) = (&change.pack.pack, change.pack.seen.get());
         let mut listed: HashSet<(&str, &str, [u8; 32])> =
             change.definitions.iter().map(|one| (one.kind.as_str(), one.name.as_str(), one.digest)).collect();
-        let query = sqlx::query(
-            "SELECT id, kind, name, digest FROM definition_history WHERE pack = ? AND replaced_us IS NULL",
-        );
+        let query =
+            sqlx::query("SELECT id, kind, name, digest FROM definition_history WHERE pack = ? AND replaced_us IS NULL");
         let rows = query.bind(pack.clone()).fetch_all(&mut **transaction).await.map_err(error)?;
         for row in &rows {
             let key = (self.column(row, "kind")?, self.column(row, "name")?, self.digest(row, "digest")?);

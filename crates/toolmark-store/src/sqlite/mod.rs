@@ -10,8 +10,9 @@ mod names;
 mod open;
 mod tokens;
 
+use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
-use sqlx::{Row as _, Sqlite as Database, Transaction};
+use sqlx::{Executor as _, Row as _, Sqlite as Database};
 
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, DefinitionsChange, NamesChange, TokenRow};
@@ -29,6 +30,9 @@ pub struct Sqlite {
     place: Location,
 }
 
+/// The writing connection with a transaction begun. Dropped without a commit, it is rolled back on its way to the pool.
+type Writing = PoolConnection<Database>;
+
 /// What a commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Survives {
@@ -40,16 +44,21 @@ enum Survives {
 
 impl Sqlite {
     /// Begins to write: waits for other processes, then holds the lock until the end of the transaction.
-    async fn begin(&self, survives: Survives) -> Result<Transaction<'static, Database>, StoreError> {
+    ///
+    /// Transactions are begun and ended in words, not by sqlx's counting: SQLite ends one by itself when the disk is full, and a
+    /// count that does not know that would leave the connection useless.
+    async fn begin(&self, survives: Survives) -> Result<Writing, StoreError> {
         let begin = match survives {
             Survives::Crash => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
             Survives::PowerLoss => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
         };
-        self.writer.begin_with(begin).await.map_err(|error| self.error(&error))
+        let mut writing = self.writer.acquire().await.map_err(|error| self.error(&error))?;
+        writing.execute(sqlx::raw_sql(begin)).await.map_err(|error| self.error(&error))?;
+        Ok(writing)
     }
 
-    async fn commit(&self, transaction: Transaction<'static, Database>) -> Result<(), StoreError> {
-        transaction.commit().await.map_err(|error| self.error(&error))
+    async fn commit(&self, mut writing: Writing) -> Result<(), StoreError> {
+        writing.execute("COMMIT").await.map(|_| ()).map_err(|error| self.error(&error))
     }
 
     fn error(&self, error: &sqlx::Error) -> StoreError {

@@ -73,9 +73,8 @@ impl Sqlite {
             query.bind(id).bind(exposed.clone()).execute(&mut *transaction).await.map_err(error)?;
         }
         for (exposed, canonical, former) in &change.kept {
-            let query = sqlx::query(
-                "INSERT INTO names (scope, exposed, canonical, former, since_us) VALUES (?, ?, ?, ?, ?)",
-            );
+            let query =
+                sqlx::query("INSERT INTO names (scope, exposed, canonical, former, since_us) VALUES (?, ?, ?, ?, ?)");
             let query = query.bind(id).bind(exposed.clone()).bind(canonical.clone());
             let query = query.bind(i64::from(*former)).bind(at.get());
             query.execute(&mut *transaction).await.map_err(error)?;

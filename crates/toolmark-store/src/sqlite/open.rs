@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use sqlx::ConnectOptions as _;
 use sqlx::sqlite::{
-    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions,
-    SqliteSynchronous,
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{Connection as _, Executor as _};
 
@@ -29,10 +28,8 @@ impl Sqlite {
     pub async fn open(path: &Path, settings: &Settings) -> Result<Self, StoreError> {
         let place = Location::File(path.into());
         prepare(path).map_err(|(fault, detail)| StoreError::new(&place, fault, &detail))?;
-        let plain = SqliteConnectOptions::new()
-            .filename(path)
-            .busy_timeout(settings.patience)
-            .disable_statement_logging();
+        let plain =
+            SqliteConnectOptions::new().filename(path).busy_timeout(settings.patience).disable_statement_logging();
         look(&plain, &place).await?;
         let options = writing(&plain, settings);
         // Going over to WAL needs the file for a moment alone, which SQLite itself does not wait for.
@@ -83,6 +80,13 @@ fn pool(connections: u32, settings: &Settings) -> SqlitePoolOptions {
         .test_before_acquire(false)
         // Somebody else in this process may hold the connection while waiting for another process.
         .acquire_timeout(settings.patience * 4 + Duration::from_secs(1))
+        // Whoever was cancelled or failed half-way leaves a transaction behind. Without one, this is an error that says so.
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                let _ = connection.execute("ROLLBACK").await;
+                Ok(true)
+            })
+        })
 }
 
 fn writing(plain: &SqliteConnectOptions, settings: &Settings) -> SqliteConnectOptions {

@@ -1,9 +1,9 @@
 //! Tokens in SQLite.
 
+use sqlx::Executor as _;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Executor as _, Sqlite as Database, Transaction};
 
-use super::{Sqlite, Survives};
+use super::{Sqlite, Survives, Writing};
 use crate::backend::TokenRow;
 use crate::error::StoreError;
 use crate::time::Micros;
@@ -35,9 +35,9 @@ impl Sqlite {
         Ok(true)
     }
 
-    async fn count_change(&self, transaction: &mut Transaction<'static, Database>) -> Result<(), StoreError> {
+    async fn count_change(&self, transaction: &mut Writing) -> Result<(), StoreError> {
         let sql = "UPDATE counters SET value = value + 1 WHERE name = 'tokens'";
-        transaction.execute(sql).await.map(|_| ()).map_err(|error| self.error(&error))
+        (&mut **transaction).execute(sql).await.map(|_| ()).map_err(|error| self.error(&error))
     }
 
     pub(super) async fn load_tokens(&self) -> Result<Vec<TokenRow>, StoreError> {

@@ -56,7 +56,8 @@ impl TokenSecret {
             return Err(ParseTokenError);
         }
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = pair.iter().try_fold(0u8, |byte, digit| Some((byte << 4) | nibble(*digit)?)).ok_or(ParseTokenError)?;
+            *byte =
+                pair.iter().try_fold(0u8, |byte, digit| Some((byte << 4) | nibble(*digit)?)).ok_or(ParseTokenError)?;
         }
         let secret = Self(SecretBox::new(Box::new(bytes)));
         bytes.zeroize();

@@ -3,12 +3,12 @@
 use std::sync::{Arc, LazyLock};
 
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Arguments as _, AssertSqlSafe, Row as _, Sqlite as Database, Transaction};
+use sqlx::{Arguments as _, AssertSqlSafe, Row as _};
 use toolmark_core::verdict::Decision;
 
 use crate::audit::{AuditRecord, Head, Link, Outcome};
 use crate::error::StoreError;
-use crate::sqlite::{Sqlite, Survives};
+use crate::sqlite::{Sqlite, Survives, Writing};
 
 const COLUMNS: &str = "node, seq, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
                        task, verdict, reasons, rules, policy, grant_id, arguments, arguments_size, result, result_size, \
@@ -66,11 +66,7 @@ impl Sqlite {
     }
 
     /// Where the chain of a node ends now that nobody else can append to it. A node that is new gets a chain.
-    async fn head(
-        &self,
-        transaction: &mut Transaction<'static, Database>,
-        node: &str,
-    ) -> Result<(i64, Head), StoreError> {
+    async fn head(&self, transaction: &mut Writing, node: &str) -> Result<(i64, Head), StoreError> {
         let error = |error: sqlx::Error| self.error(&error);
         let query = sqlx::query("SELECT id, head_seq, head_hash FROM audit_nodes WHERE node = ?").bind(node.to_owned());
         if let Some(row) = query.fetch_optional(&mut **transaction).await.map_err(error)? {
@@ -88,7 +84,7 @@ impl Sqlite {
 
     async fn insert(
         &self,
-        transaction: &mut Transaction<'static, Database>,
+        transaction: &mut Writing,
         sql: &str,
         id: i64,
         node: &str,

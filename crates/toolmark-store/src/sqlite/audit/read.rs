@@ -217,9 +217,7 @@ fn digest<T: std::str::FromStr>(row: &SqliteRow, column: &str, prefix: &str) -> 
 fn bytes<const N: usize>(row: &SqliteRow, column: &str) -> Result<Option<[u8; N]>, String> {
     match get::<Option<&[u8]>>(row, column)? {
         None => Ok(None),
-        Some(bytes) => {
-            bytes.try_into().map(Some).map_err(|_| format!("`{column}` has {} bytes, not {N}", bytes.len()))
-        }
+        Some(bytes) => bytes.try_into().map(Some).map_err(|_| format!("`{column}` has {} bytes, not {N}", bytes.len())),
     }
 }
 
@@ -227,7 +225,10 @@ fn shared(row: &SqliteRow, column: &str) -> Result<Option<Arc<str>>, String> {
     Ok(get::<Option<&str>>(row, column)?.map(Into::into))
 }
 
-fn get<'r, T: sqlx::Decode<'r, Database> + sqlx::Type<Database>>(row: &'r SqliteRow, column: &str) -> Result<T, String> {
+fn get<'r, T: sqlx::Decode<'r, Database> + sqlx::Type<Database>>(
+    row: &'r SqliteRow,
+    column: &str,
+) -> Result<T, String> {
     row.try_get(column).map_err(text)
 }
 

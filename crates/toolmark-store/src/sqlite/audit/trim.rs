@@ -21,9 +21,7 @@ impl Sqlite {
         let Some(row) = query.fetch_optional(&mut *transaction).await.map_err(error)? else { return Ok(0) };
         let (id, from): (i64, u64) = (self.column(&row, "id")?, self.count(&row, "checkpoint_seq")?);
         // The beginning of the chain, up to the first row that is young enough to stay.
-        let query = sqlx::query(
-            "SELECT seq, hash, time_us FROM audit WHERE node = ? AND seq > ? ORDER BY seq LIMIT ?",
-        );
+        let query = sqlx::query("SELECT seq, hash, time_us FROM audit WHERE node = ? AND seq > ? ORDER BY seq LIMIT ?");
         let query = query.bind(id).bind(signed(from)).bind(limit);
         let rows = query.fetch_all(&mut *transaction).await.map_err(error)?;
         let mut last = None;
@@ -67,7 +65,10 @@ impl Sqlite {
     /// Pages that became free go back to the disk, some at a time.
     async fn give_back(&self) -> Result<(), StoreError> {
         let mut connection = self.writer.acquire().await.map_err(|error| self.error(&error))?;
-        connection.execute(sqlx::raw_sql("PRAGMA incremental_vacuum(2000)")).await.map_err(|error| self.error(&error))?;
+        connection
+            .execute(sqlx::raw_sql("PRAGMA incremental_vacuum(2000)"))
+            .await
+            .map_err(|error| self.error(&error))?;
         Ok(())
     }
 }
