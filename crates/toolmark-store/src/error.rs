@@ -136,9 +136,7 @@ impl Explain for StoreError {
             Fault::Full => "make room on the disk, or raise the limit of the store, then try again",
             Fault::Busy => "end the program that holds it, or give each its own file with `--store`",
             Fault::Damaged => "restore the file from a backup; keep the damaged one to look at",
-            Fault::UnreadableRow => {
-                "restore the file from a backup, or look for who changed it: `toolmark audit verify`"
-            }
+            Fault::UnreadableRow => "restore the file from a backup, and find out who may write it",
             Fault::Closed => "start Toolmark again",
             Fault::Failed => "read the words of the database at the end of the message, then try again",
         }

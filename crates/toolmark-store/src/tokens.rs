@@ -80,9 +80,9 @@ pub enum TokenRefused {
     /// No token has this secret.
     Unknown,
     /// Its time is over.
-    Expired(Token),
+    Expired(Box<Token>),
     /// Somebody revoked it.
-    Revoked(Token),
+    Revoked(Box<Token>),
     /// Whether it is good cannot be found out.
     Store(StoreError),
 }
@@ -110,10 +110,10 @@ impl Token {
     /// [`TokenRefused::Revoked`] or [`TokenRefused::Expired`].
     pub fn check(&self, now: Micros) -> Result<(), TokenRefused> {
         if self.revoked.is_some() {
-            return Err(TokenRefused::Revoked(self.clone()));
+            return Err(TokenRefused::Revoked(Box::new(self.clone())));
         }
         match self.expires {
-            Some(end) if now >= end => Err(TokenRefused::Expired(self.clone())),
+            Some(end) if now >= end => Err(TokenRefused::Expired(Box::new(self.clone()))),
             _ => Ok(()),
         }
     }

@@ -4,7 +4,6 @@
 //! The test starts itself as a child: with `TOOLMARK_STORE_CRASH` set, `the_child_writes_until_it_is_killed` writes to that
 //! file and reports each thing that is kept on a line of its own; without it, it does nothing.
 #![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
-#![expect(clippy::print_stdout, reason = "the child reports on standard output")]
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use toolmark_core::digest::ArgumentDigest;
+use toolmark_core::verdict::Decision;
 
 use super::record::{AuditRecord, hex};
 
@@ -149,7 +151,7 @@ fn content(record: &AuditRecord, arguments_body: Option<&[u8; 32]>, result_body:
         record.transport.as_deref(),
         tool.map(|tool| &*tool.canonical),
         record.task.as_deref(),
-        record.verdict.map(|verdict| verdict.as_str()),
+        record.verdict.map(Decision::as_str),
         record.reasons.as_deref(),
         record.rules.as_deref(),
         record.policy.as_deref(),
@@ -162,7 +164,7 @@ fn content(record: &AuditRecord, arguments_body: Option<&[u8; 32]>, result_body:
     for digest in [
         tool.map(|tool| tool.mark.as_bytes()),
         tool.map(|tool| tool.definition.as_bytes()),
-        record.arguments.as_ref().map(|digest| digest.as_bytes()),
+        record.arguments.as_ref().map(ArgumentDigest::as_bytes),
         record.result.as_ref(),
         arguments_body,
         result_body,

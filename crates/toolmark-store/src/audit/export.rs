@@ -55,7 +55,7 @@ impl Explain for ExportError {
     fn fix(&self) -> String {
         match self {
             Self::Store(error) => error.fix(),
-            Self::Write(_) => "write to another place, or export less: `--since`, `--limit`".into(),
+            Self::Write(_) => "write to another place, or export less".into(),
         }
     }
 }

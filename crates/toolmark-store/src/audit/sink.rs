@@ -94,6 +94,7 @@ const CLOSING: Duration = Duration::from_secs(10);
 
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
+#[expect(clippy::large_enum_variant, reason = "nearly every message is a record; a box would cost each an allocation")]
 enum Message {
     Record(AuditRecord, Option<Reply>),
     Flush(Reply),

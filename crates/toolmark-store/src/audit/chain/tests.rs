@@ -1,6 +1,5 @@
 use std::collections::HashSet;
 
-use toolmark_core::verdict::Decision;
 use uuid::Uuid;
 
 use super::*;
