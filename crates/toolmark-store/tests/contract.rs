@@ -1,5 +1,5 @@
 //! What every back end must do, in one suite that is run on each. A new back end adds a place, not a test.
-#![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
+#![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
 #[path = "contract/audit.rs"]
 mod audit;
@@ -73,6 +73,7 @@ contract! {
         an_export_is_one_object_a_line,
         old_records_go_and_the_chain_stays_whole,
         bodies_go_and_records_stay,
+        verifying_beside_writing_and_trimming_finds_nothing,
         a_noted_head_must_be_in_the_chain,
         a_closed_store_says_so;
 }

@@ -67,7 +67,8 @@ fn optional(texts: &'static str) -> impl Strategy<Value = Option<Arc<str>>> {
 fn record() -> impl Strategy<Value = AuditRecord> {
     let texts = (optional("\\PC{0,20}"), optional("[\\x00-\\x7f]{0,20}"), "\\PC{0,40}", optional("\\PC{0,9}"));
     let numbers = (any::<u128>(), any::<i64>(), any::<Option<u64>>(), any::<[u64; 3]>());
-    let rest = (any::<Option<[u8; 32]>>(), any::<Option<[u8; 16]>>(), 0..Outcome::ALL.len(), any::<bool>());
+    let rest =
+        (any::<Option<[u8; 32]>>(), any::<Option<[u8; 16]>>(), proptest::sample::select(Outcome::ALL), any::<bool>());
     (texts, numbers, rest).prop_map(|(texts, numbers, rest)| {
         let [identify, dispatch, total] = numbers.3;
         let bodies = rest.3.then(|| Box::new(Bodies { arguments: Some("{}".into()), result: texts.0.clone() }));
@@ -80,12 +81,7 @@ fn record() -> impl Strategy<Value = AuditRecord> {
             trace: rest.1,
             timings: Timings { identify, dispatch, total, ..Timings::default() },
             bodies,
-            ..AuditRecord::new(
-                uuid::Uuid::from_u128(numbers.0),
-                Micros::new(numbers.1),
-                texts.2.into(),
-                Outcome::ALL[rest.2],
-            )
+            ..AuditRecord::new(uuid::Uuid::from_u128(numbers.0), Micros::new(numbers.1), texts.2.into(), rest.2)
         }
     })
 }

@@ -395,6 +395,27 @@ pub(crate) async fn bodies_go_and_records_stay(place: &impl Place) {
     assert_eq!(store.trim_audit(Micros::new(3)).await.expect("trimmed"), 2, "records with bodies go with them");
 }
 
+pub(crate) async fn verifying_beside_writing_and_trimming_finds_nothing(place: &impl Place) {
+    let writer = place.open().await;
+    let writing = tokio::spawn(async move {
+        let sink = writer.audit_sink(SinkSettings { batch: 50, ..SinkSettings::new("node-a") });
+        for at in 0..3000 {
+            sink.record(record(at)).await.expect("taken");
+            if at % 500 == 499 {
+                sink.flush().await.expect("written");
+                writer.trim_audit(Micros::new(i64::try_from(at).expect("small") - 300)).await.expect("trimmed");
+            }
+        }
+        sink.close().await.expect("written");
+    });
+    let store = place.open().await;
+    while !writing.is_finished() {
+        whole(&store).await;
+    }
+    writing.await.expect("no panic");
+    assert_eq!(whole(&store).await, 301);
+}
+
 pub(crate) async fn a_noted_head_must_be_in_the_chain(place: &impl Place) {
     let store = place.open().await;
     write(&store, [record(1), record(2)]).await;
