@@ -70,6 +70,7 @@ contract! {
         several_sinks_share_one_chain,
         many_callers_at_once_lose_nothing,
         a_queue_that_is_full_says_so_and_counts,
+        whoever_asks_for_room_before_loses_nothing,
         an_export_is_one_object_a_line,
         old_records_go_and_the_chain_stays_whole,
         bodies_go_and_records_stay,

@@ -79,6 +79,10 @@ pub struct AuditTool {
 pub enum Outcome {
     /// It ran and succeeded.
     Ok,
+    /// It ran although the verdict is another: the operator only observes.
+    Observed,
+    /// It ran because a rule, a grant or a person answered for it.
+    Approved,
     /// It ran, and the tool reported an error.
     ToolError,
     /// It was denied.
@@ -91,8 +95,14 @@ pub enum Outcome {
     UnknownTool,
     /// Several tools have that name.
     Ambiguous,
-    /// The server could not be reached or broke off.
+    /// What would run it is not there.
+    Unavailable,
+    /// What would run it has as many calls as it takes.
+    Busy,
+    /// What runs it broke off, or failed in a way of its own.
     UpstreamFailed,
+    /// The result is larger than is passed on.
+    TooLarge,
     /// It took too long.
     Timeout,
     /// The caller took it back.
@@ -229,13 +239,18 @@ impl Outcome {
     /// All of them.
     pub const ALL: &'static [Self] = &[
         Self::Ok,
+        Self::Observed,
+        Self::Approved,
         Self::ToolError,
         Self::Denied,
         Self::Asked,
         Self::Invalid,
         Self::UnknownTool,
         Self::Ambiguous,
+        Self::Unavailable,
+        Self::Busy,
         Self::UpstreamFailed,
+        Self::TooLarge,
         Self::Timeout,
         Self::Cancelled,
     ];
@@ -245,13 +260,18 @@ impl Outcome {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
+            Self::Observed => "observed",
+            Self::Approved => "approved",
             Self::ToolError => "tool-error",
             Self::Denied => "denied",
             Self::Asked => "asked",
             Self::Invalid => "invalid",
             Self::UnknownTool => "unknown-tool",
             Self::Ambiguous => "ambiguous",
+            Self::Unavailable => "unavailable",
+            Self::Busy => "busy",
             Self::UpstreamFailed => "upstream-failed",
+            Self::TooLarge => "too-large",
             Self::Timeout => "timeout",
             Self::Cancelled => "cancelled",
         }

@@ -9,17 +9,19 @@
 //! * What may be lost when the process is killed is what has not been written yet: at most `linger` and one batch.
 //!   [`Durability::Strict`] closes that window: `record` returns when the record would survive a loss of power.
 
+mod error;
+mod shared;
 mod writer;
 
-use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-use tokio::sync::{Notify, mpsc, oneshot};
-use toolmark_core::explain::{Code, Explain, facts};
+use tokio::sync::{mpsc, oneshot};
 
+pub use self::error::RecordError;
+pub use self::shared::AuditStats;
+use self::shared::Shared;
 use self::writer::Writer;
 use super::record::AuditRecord;
 use crate::error::StoreError;
@@ -61,34 +63,6 @@ pub struct AuditSink {
     shared: Arc<Shared>,
 }
 
-/// How a sink is doing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AuditStats {
-    /// Records that were taken.
-    pub accepted: u64,
-    /// Records that are in the store.
-    pub written: u64,
-    /// Records that were lost, each of them reported to its caller or to the log.
-    pub lost: u64,
-    /// Batches that were written.
-    pub batches: u64,
-    /// Attempts to write a batch that failed.
-    pub failures: u64,
-    /// Why the last attempt failed, as long as none has succeeded since.
-    pub trouble: Option<StoreError>,
-}
-
-/// A record that is not kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RecordError {
-    /// There was no place in the queue for longer than anybody wants to wait.
-    Full,
-    /// The sink was closed.
-    Closed,
-    /// It could not be written.
-    Store(StoreError),
-}
-
 /// How long a sink that closes may take to find a place for being told so.
 const CLOSING: Duration = Duration::from_secs(10);
 
@@ -99,21 +73,6 @@ enum Message {
     Record(AuditRecord, Option<Reply>),
     Flush(Reply),
     Close(Reply),
-}
-
-/// What callers and the task share.
-struct Shared {
-    settings: SinkSettings,
-    /// Wakes the task before its batch has waited long enough.
-    hurry: Notify,
-    bytes: AtomicUsize,
-    closed: AtomicBool,
-    accepted: AtomicU64,
-    written: AtomicU64,
-    lost: AtomicU64,
-    batches: AtomicU64,
-    failures: AtomicU64,
-    trouble: Mutex<Option<StoreError>>,
 }
 
 impl SinkSettings {
@@ -153,6 +112,47 @@ impl AuditSink {
     /// The record, when the queue is full or the sink is closed. It is not counted as lost: that is up to the caller.
     pub fn offer(&self, record: AuditRecord) -> Result<(), Box<AuditRecord>> {
         self.enqueue(record, None).map_err(|(record, _)| record)
+    }
+
+    /// Puts a record into the queue without waiting for anything. When there is no place, it is lost, counted and logged: for
+    /// callers that can neither wait nor fail, and that asked [`AuditSink::ready`] before.
+    pub fn note(&self, record: AuditRecord) {
+        if self.offer(record).is_err() {
+            self.shared.lose(1, "the queue is full or the sink is closed");
+        }
+    }
+
+    /// Returns at once while the queue has room to spare; otherwise waits for it, at most for `patience`. Asked before a call
+    /// runs, it slows callers down before records are lost.
+    ///
+    /// # Errors
+    /// [`RecordError::Full`] when there is no room after all, [`RecordError::Closed`] when there never will be.
+    pub async fn ready(&self) -> Result<(), RecordError> {
+        if self.has_room() {
+            return Ok(());
+        }
+        let ends = tokio::time::Instant::now() + self.shared.settings.patience;
+        loop {
+            if self.shared.closed.load(Ordering::Acquire) || self.queue.is_closed() {
+                return Err(RecordError::Closed);
+            }
+            if self.has_room() {
+                return Ok(());
+            }
+            if tokio::time::Instant::now() >= ends {
+                return Err(RecordError::Full);
+            }
+            self.shared.hurry.notify_one();
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// An eighth is kept for calls that are under way already.
+    fn has_room(&self) -> bool {
+        let spare = self.queue.capacity() > self.queue.max_capacity() / 8;
+        let settings = &self.shared.settings;
+        let light = self.shared.bytes.load(Ordering::Acquire) <= settings.queue_bytes - settings.queue_bytes / 8;
+        spare && light && !self.shared.closed.load(Ordering::Acquire)
     }
 
     /// Keeps a record. Returns at once when there is a place in the queue; with [`Durability::Strict`], when it is written.
@@ -270,116 +270,6 @@ impl AuditSink {
                 Ok(()) => return Ok(()),
                 Err(back) => (record, reply) = back,
             }
-        }
-    }
-}
-
-impl Shared {
-    fn new(settings: SinkSettings) -> Self {
-        Self {
-            settings,
-            hurry: Notify::new(),
-            bytes: AtomicUsize::new(0),
-            closed: AtomicBool::new(false),
-            accepted: AtomicU64::new(0),
-            written: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
-            batches: AtomicU64::new(0),
-            failures: AtomicU64::new(0),
-            trouble: Mutex::new(None),
-        }
-    }
-
-    /// Takes room for so many bytes, if there is any.
-    fn reserve(&self, weight: usize) -> bool {
-        let before = self.bytes.fetch_add(weight, Ordering::AcqRel);
-        let fits = before.saturating_add(weight) <= self.settings.queue_bytes;
-        if !fits {
-            self.release(weight);
-        }
-        fits
-    }
-
-    fn release(&self, weight: usize) {
-        self.bytes.fetch_sub(weight, Ordering::AcqRel);
-    }
-
-    /// Counts lost records, and says so at the first, the second, the fourth and so on: a full disk must not fill the log.
-    fn lose(&self, count: u64, why: &str) {
-        let before = self.lost.fetch_add(count, Ordering::AcqRel);
-        let after = before.saturating_add(count);
-        if before.checked_ilog2() != after.checked_ilog2() {
-            tracing::error!(lost = after, node = &*self.settings.node, "audit records are lost: {why}");
-        }
-    }
-
-    fn failed(&self, error: &StoreError) {
-        let failures = self.failures.fetch_add(1, Ordering::AcqRel) + 1;
-        if failures.is_power_of_two() {
-            tracing::error!(failures, node = &*self.settings.node, "the audit cannot be written: {error}");
-        }
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
-    }
-
-    fn wrote(&self, count: usize) {
-        self.written.fetch_add(count as u64, Ordering::AcqRel);
-        self.batches.fetch_add(1, Ordering::AcqRel);
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    fn stats(&self) -> AuditStats {
-        AuditStats {
-            accepted: self.accepted.load(Ordering::Acquire),
-            written: self.written.load(Ordering::Acquire),
-            lost: self.lost.load(Ordering::Acquire),
-            batches: self.batches.load(Ordering::Acquire),
-            failures: self.failures.load(Ordering::Acquire),
-            trouble: self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        }
-    }
-}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Full => f.write_str("the audit has no room for another record"),
-            Self::Closed => f.write_str("the audit is closed"),
-            Self::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}
-
-impl Explain for RecordError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Full => Code::new("audit-queue-full"),
-            Self::Closed => Code::new("audit-closed"),
-            Self::Store(error) => error.code(),
-        }
-    }
-
-    fn why(&self) -> String {
-        match self {
-            Self::Full => "the store cannot keep up, and a record that is not kept is never dropped in silence".into(),
-            Self::Closed => "the last record has been written; another would be lost".into(),
-            Self::Store(error) => error.why(),
-        }
-    }
-
-    fn fix(&self) -> String {
-        match self {
-            Self::Full => "look at the log for why the store is slow or cannot be written, such as a full disk".into(),
-            Self::Closed => "start Toolmark again".into(),
-            Self::Store(error) => error.fix(),
-        }
-    }
-
-    fn facts(&self) -> Map<String, Value> {
-        match self {
-            Self::Full | Self::Closed => facts([]),
-            Self::Store(error) => error.facts(),
         }
     }
 }

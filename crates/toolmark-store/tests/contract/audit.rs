@@ -330,9 +330,28 @@ pub(crate) async fn a_queue_that_is_full_says_so_and_counts(place: &impl Place) 
     let error = sink.record(heavy).await.expect_err("too heavy for this queue");
     assert_eq!(error.code().as_str(), "audit-queue-full");
     assert_eq!(sink.stats().lost, 1);
-    sink.record(record(2)).await.expect("others are taken");
+    sink.ready().await.expect("there is room for others");
+    for at in 0..1000 {
+        sink.note(record(at));
+    }
+    let stats = sink.stats();
+    assert!(stats.lost > 500, "{stats:?}");
+    assert_eq!(stats.accepted + stats.lost, 1001, "each is either taken or counted");
     sink.close().await.expect("written");
-    assert_eq!(find(&store, AuditFilter::default()).await, [2]);
+    assert_eq!(sink.ready().await, Err(RecordError::Closed));
+    assert_eq!(whole(&store).await, stats.accepted);
+}
+
+pub(crate) async fn whoever_asks_for_room_before_loses_nothing(place: &impl Place) {
+    let store = place.open().await;
+    let settings = SinkSettings { queue: 16, patience: Duration::from_secs(600), ..SinkSettings::new("node-a") };
+    let sink = store.audit_sink(settings);
+    for at in 0..300 {
+        sink.ready().await.expect("room, sooner or later");
+        sink.note(record(at));
+    }
+    sink.close().await.expect("written");
+    assert_eq!((sink.stats().lost, whole(&store).await), (0, 300));
 }
 
 pub(crate) async fn an_export_is_one_object_a_line(place: &impl Place) {
