@@ -125,8 +125,7 @@ impl Store {
     /// # Errors
     /// [`CreateTokenError`]; then no token was made.
     pub async fn create_token(&self, new: &NewToken, secret: &TokenSecret) -> Result<Token, CreateTokenError> {
-        let hidden = |character: char| character.is_control() || character.is_whitespace() && character != ' ';
-        if new.name.trim().is_empty() || new.name.len() > 200 || new.name.contains(hidden) {
+        if new.name.trim().is_empty() || new.name.len() > 200 || visible(&new.name, 200) != new.name {
             return Err(CreateTokenError::Name(visible(&new.name, 80)));
         }
         let hash = secret.hash();

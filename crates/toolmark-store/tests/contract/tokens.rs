@@ -75,7 +75,7 @@ pub(crate) async fn two_tokens_with_one_name_are_refused_until_one_is_revoked(pl
 
 pub(crate) async fn names_that_cannot_be_read_are_refused(place: &impl Place) {
     let store = place.open().await;
-    for name in ["", "   ", "a\nb", "a\u{0}b", &"x".repeat(201)] {
+    for name in ["", "   ", "a\nb", "a\u{0}b", "a\u{202e}b", "a\u{200b}b", &"x".repeat(201)] {
         let error = store.create_token(&named(name), &secret()).await.expect_err("no name");
         assert_eq!(error.code().as_str(), "token-name-syntax", "{name:?}");
     }
