@@ -84,7 +84,7 @@ impl SinkSettings {
             durability: Durability::Batched,
             queue: 16 * 1024,
             queue_bytes: 64 * 1024 * 1024,
-            batch: 1024,
+            batch: 2048,
             linger: Duration::from_millis(100),
             patience: Duration::from_secs(1),
         }
