@@ -1,5 +1,4 @@
 //! Ten million rows later, a question about a few of them must not read all: SQLite is asked how it would look for each.
-#![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, Row as _};
