@@ -96,7 +96,11 @@ pub fn check(headers: &HeaderMap, method: &str, params: Option<&RawObject>) -> R
         Some(_) => {}
     }
     let Some(name) = naming_parameter(method).and_then(|key| params?.text(key)) else { return Ok(()) };
-    let value = single(headers, &NAME)?.ok_or_else(|| mismatch(&NAME, "is missing"))?;
+    let Some(value) = single(headers, &NAME)? else {
+        // Other methods may say what they are about, these three have to.
+        let required = matches!(method, "tools/call" | "prompts/get" | "resources/read");
+        return if required { Err(mismatch(&NAME, "is missing")) } else { Ok(()) };
+    };
     let decoded = decode(value).ok_or_else(|| mismatch(&NAME, "is not readable"))?;
     if decoded == name { Ok(()) } else { Err(mismatch(&NAME, "differs from the name in the body")) }
 }

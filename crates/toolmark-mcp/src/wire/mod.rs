@@ -12,5 +12,5 @@ pub mod version;
 pub mod write;
 
 pub use message::{Id, Message, ReadMessageError, ReadMessageErrorKind, RpcError};
-pub use object::{Change, RawObject, ResultType};
+pub use object::{Change, RawObject, ResultType, read_items};
 pub use scan::Limits;

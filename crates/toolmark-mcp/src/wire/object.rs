@@ -198,18 +198,36 @@ impl RawObject {
             })
             .sum();
         let mut out = BytesMut::with_capacity(self.raw.len() + added);
+        self.rewrite_into(&mut out, changes);
+        out.freeze()
+    }
+
+    /// The same, added to what is being written.
+    pub fn rewrite_into(&self, out: &mut BytesMut, changes: &[Change<'_>]) {
+        let base = out.len();
+        let separate = |out: &mut BytesMut| {
+            if out.len() > base + 1 {
+                out.put_u8(b',');
+            }
+        };
         out.put_u8(b'{');
         for change in changes {
             if let Change::Set(key, value) = change
                 && self.find(key).is_none()
             {
-                separate(&mut out);
-                quote_into(&mut out, key);
+                separate(out);
+                quote_into(out, key);
                 out.put_u8(b':');
                 out.put_slice(value);
             }
         }
         // Runs of untouched members are copied in one piece, white space and all.
+        let put_run = |out: &mut BytesMut, run: Option<(usize, usize)>| {
+            if let Some(run) = run {
+                separate(out);
+                out.put_slice(self.part(run));
+            }
+        };
         let mut run: Option<(usize, usize)> = None;
         for member in &self.members {
             let key = self.key_of(member);
@@ -219,25 +237,17 @@ impl RawObject {
             match change {
                 None => run = Some((run.map_or(member.key.0, |(start, _)| start), member.value.1)),
                 Some(change) => {
-                    self.put_run(&mut out, run.take());
+                    put_run(out, run.take());
                     if let Change::Set(_, value) = change {
-                        separate(&mut out);
+                        separate(out);
                         out.put_slice(self.part((member.key.0, member.value.0)));
                         out.put_slice(value);
                     }
                 }
             }
         }
-        self.put_run(&mut out, run);
+        put_run(out, run);
         out.put_u8(b'}');
-        out.freeze()
-    }
-
-    fn put_run(&self, out: &mut BytesMut, run: Option<(usize, usize)>) {
-        if let Some(run) = run {
-            separate(out);
-            out.put_slice(self.part(run));
-        }
     }
 
     fn find(&self, key: &str) -> Option<&Member> {
@@ -267,12 +277,6 @@ impl RawObject {
     }
 }
 
-fn separate(out: &mut BytesMut) {
-    if out.len() > 1 {
-        out.put_u8(b',');
-    }
-}
-
 fn range((start, end): (usize, usize)) -> Range<usize> {
     start..end
 }
@@ -284,6 +288,28 @@ pub(crate) fn read_text(written: &[u8]) -> Option<Cow<'_, str>> {
         return str::from_utf8(inner).ok().map(Cow::Borrowed);
     }
     serde_json::from_slice::<String>(written).ok().map(Cow::Owned)
+}
+
+/// The items of an array as they were written; `None` if it is no array.
+#[must_use]
+pub fn read_items(raw: &Bytes) -> Option<Vec<Bytes>> {
+    let mut scanner = Scanner::new(str::from_utf8(raw).ok()?, Limits::DEEPEST);
+    let mut items = Vec::new();
+    scanner.enter(b'[').ok()?;
+    if !scanner.take(b']') {
+        loop {
+            scanner.peek();
+            let start = scanner.at();
+            scanner.value().ok()?;
+            items.push(raw.slice(start..scanner.at()));
+            if !scanner.take(b',') {
+                scanner.expect(b']').ok()?;
+                break;
+            }
+        }
+    }
+    scanner.finish().ok()?;
+    Some(items)
 }
 
 /// Reads the members of the object that comes next; places are counted from its opening bracket.

@@ -27,6 +27,8 @@ pub struct Reader {
     started: bool,
     event: Option<String>,
     data: Option<Data>,
+    /// The id that counts from the next empty line on: a stream that breaks off inside an event has not delivered it.
+    next_id: Option<String>,
     last_id: Option<String>,
     retry: Option<u64>,
     limit: usize,
@@ -57,6 +59,7 @@ impl Reader {
             started: false,
             event: None,
             data: None,
+            next_id: None,
             last_id: None,
             retry: None,
             limit,
@@ -77,6 +80,7 @@ impl Reader {
         while let Some(line) = self.next_line()? {
             if line.is_empty() {
                 let event = self.event.take();
+                self.last_id.clone_from(&self.next_id);
                 if let Some(data) = self.data.take() {
                     let data = match data {
                         Data::Line(line) => line,
@@ -91,7 +95,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// The id of the last event that had one, also of one that is still being read.
+    /// The id of the last event that was read whole.
     #[must_use]
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
@@ -101,6 +105,12 @@ impl Reader {
     #[must_use]
     pub fn retry(&self) -> Option<u64> {
         self.retry
+    }
+
+    /// Begins anew with another stream that goes on where this one broke off; ids and times are kept.
+    pub fn restart(&mut self) {
+        let (last_id, retry) = (self.last_id.take(), self.retry);
+        *self = Self { next_id: last_id.clone(), last_id, retry, ..Self::new(self.limit) };
     }
 
     fn next_line(&mut self) -> Result<Option<Bytes>, EventTooLargeError> {
@@ -169,7 +179,7 @@ impl Reader {
                 self.data = Some(data);
             }
             Some(b"event") => self.event = text(&value).filter(|name| !name.is_empty()),
-            Some(b"id") if !value.contains(&0) => self.last_id = text(&value).filter(|id| !id.is_empty()),
+            Some(b"id") if !value.contains(&0) => self.next_id = text(&value).filter(|id| !id.is_empty()),
             Some(b"retry") => {
                 if !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
                     self.retry = text(&value).and_then(|digits| digits.parse().ok());
