@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Response, StatusCode};
 
+use toolmark_core::explain::Code;
+
 use super::response;
 use crate::downstream::body::Body;
 use crate::downstream::caller::Caller;
@@ -24,7 +26,7 @@ impl<S: Service> Endpoint<S> {
         }
         if !Accepts::read(headers).events {
             let message = "a stream is sent as text/event-stream, which the request does not accept";
-            return response::refuse(StatusCode::NOT_ACCEPTABLE, None, "not-acceptable", message);
+            return response::refuse(StatusCode::NOT_ACCEPTABLE, None, Code::new("not-acceptable"), message);
         }
         let session = match self.session(headers, caller) {
             Ok(session) => session,
@@ -36,7 +38,7 @@ impl<S: Service> Endpoint<S> {
                 let last = last.to_str().ok().and_then(EventId::read);
                 let Some((track, reader)) = last.and_then(|last| session.resume(last)) else {
                     let message = "the events after this id are not there any more, or never were";
-                    return response::refuse(StatusCode::BAD_REQUEST, None, "event-id-unknown", message);
+                    return response::refuse(StatusCode::BAD_REQUEST, None, Code::new("event-id-unknown"), message);
                 };
                 if track.number() == 0 {
                     self.standalone(&session, track, reader, None)
@@ -88,7 +90,12 @@ impl<S: Service> Endpoint<S> {
         let Some(id) = headers.get(SESSION_ID) else {
             let message =
                 "the request names no session: send `initialize` first, then the `Mcp-Session-Id` it answers with";
-            return Err(Box::new(response::refuse(StatusCode::BAD_REQUEST, None, "session-required", message)));
+            return Err(Box::new(response::refuse(
+                StatusCode::BAD_REQUEST,
+                None,
+                Code::new("session-required"),
+                message,
+            )));
         };
         match id.to_str().ok().and_then(|id| self.shared.sessions.find(id, caller)) {
             Some(session) => {
@@ -97,7 +104,7 @@ impl<S: Service> Endpoint<S> {
             }
             None => {
                 let message = "there is no such session: it has ended, or it is not yours";
-                Err(Box::new(response::refuse(StatusCode::NOT_FOUND, None, "session-unknown", message)))
+                Err(Box::new(response::refuse(StatusCode::NOT_FOUND, None, Code::new("session-unknown"), message)))
             }
         }
     }

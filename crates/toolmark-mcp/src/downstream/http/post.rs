@@ -10,6 +10,8 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::BodyExt as _;
 
+use toolmark_core::explain::Code;
+
 use super::response;
 use crate::downstream::admit::{Admitted, Request, mismatch, named_version, unreadable, unsupported};
 use crate::downstream::answer::Fault;
@@ -34,11 +36,16 @@ impl<S: Service> Endpoint<S> {
         let accepts = Accepts::read(headers);
         if !accepts.json && !accepts.events {
             let message = "answers are sent as application/json or text/event-stream, and the request accepts neither";
-            return response::refuse(StatusCode::NOT_ACCEPTABLE, None, "not-acceptable", message);
+            return response::refuse(StatusCode::NOT_ACCEPTABLE, None, Code::new("not-acceptable"), message);
         }
         if !is_json(headers) {
             let message = "the body must be sent as application/json";
-            return response::refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, "media-type-unsupported", message);
+            return response::refuse(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                None,
+                Code::new("media-type-unsupported"),
+                message,
+            );
         }
         let body = match self.read_body(headers, body).await {
             Ok(body) => body,
@@ -102,7 +109,12 @@ impl<S: Service> Endpoint<S> {
                 Err(fault) => response::json(StatusCode::BAD_REQUEST, fault.write(Some(id))),
                 Ok((session, _)) if !self.shared.open(&session) => {
                     let message = "there are too many sessions; end one, or try again later";
-                    response::refuse(StatusCode::SERVICE_UNAVAILABLE, Some(id), "sessions-exhausted", message)
+                    response::refuse(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        Some(id),
+                        Code::new("sessions-exhausted"),
+                        message,
+                    )
                 }
                 Ok((session, result)) => {
                     let mut response = response::json(StatusCode::OK, write::reply(id, &result));
@@ -226,7 +238,12 @@ impl<S: Service> Endpoint<S> {
     async fn answer_listen(&self, ticket: Ticket<S>, mut run: Run, accepts: Accepts) -> Response<Body> {
         if !accepts.events {
             let message = "subscriptions/listen answers as text/event-stream, which the request does not accept";
-            return response::refuse(StatusCode::NOT_ACCEPTABLE, Some(&ticket.id), "not-acceptable", message);
+            return response::refuse(
+                StatusCode::NOT_ACCEPTABLE,
+                Some(&ticket.id),
+                Code::new("not-acceptable"),
+                message,
+            );
         }
         match listen::open(&ticket, &mut run).await {
             Ok(stream) => response::events(Body::events(Box::new(stream), self.shared.settings.keep_alive)),
@@ -245,7 +262,7 @@ impl<S: Service> Endpoint<S> {
         let limit = settings.limits.bytes;
         let too_large = || {
             let message = format!("the body has more than {limit} bytes");
-            Box::new(response::refuse(StatusCode::PAYLOAD_TOO_LARGE, None, "body-too-large", message))
+            Box::new(response::refuse(StatusCode::PAYLOAD_TOO_LARGE, None, Code::new("body-too-large"), message))
         };
         let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
         if declared.or(body.size_hint().exact()).is_some_and(|length| length > limit as u64) {
@@ -256,11 +273,11 @@ impl<S: Service> Endpoint<S> {
             Ok(Err(Collect::TooLarge)) => Err(too_large()),
             Ok(Err(Collect::Broken)) => {
                 let message = "the body broke off";
-                Err(Box::new(response::refuse(StatusCode::BAD_REQUEST, None, "body-incomplete", message)))
+                Err(Box::new(response::refuse(StatusCode::BAD_REQUEST, None, Code::new("body-incomplete"), message)))
             }
             Err(_) => {
                 let message = "the body took too long";
-                Err(Box::new(response::refuse(StatusCode::REQUEST_TIMEOUT, None, "body-too-slow", message)))
+                Err(Box::new(response::refuse(StatusCode::REQUEST_TIMEOUT, None, Code::new("body-too-slow"), message)))
             }
         }
     }
@@ -307,9 +324,7 @@ fn contradicts(headers: &HeaderMap, method: &str) -> Option<Fault> {
         Err(error) => Some(mismatch(&error)),
         Ok(Some(value)) if value.as_bytes() != method.as_bytes() => {
             let message = "header `mcp-method` differs from the method of the body";
-            Some(
-                Fault::new(codes::HEADER_MISMATCH, message).coded(toolmark_core::explain::Code::new("header-mismatch")),
-            )
+            Some(Fault::new(codes::HEADER_MISMATCH, message).coded(Code::new("header-mismatch")))
         }
         Ok(_) => None,
     }
@@ -317,5 +332,5 @@ fn contradicts(headers: &HeaderMap, method: &str) -> Option<Fault> {
 
 fn no_answers(id: Option<&crate::wire::Id>) -> Response<Body> {
     let message = "nothing was asked, so there is nothing to answer";
-    response::refuse(StatusCode::BAD_REQUEST, id, "answer-unexpected", message)
+    response::refuse(StatusCode::BAD_REQUEST, id, Code::new("answer-unexpected"), message)
 }

@@ -39,13 +39,8 @@ pub(super) fn not_allowed(status: StatusCode, allowed: &'static str) -> Response
 }
 
 /// A request that never became a call.
-pub(super) fn refuse(
-    status: StatusCode,
-    id: Option<&Id>,
-    code: &'static str,
-    message: impl Into<String>,
-) -> Response<Body> {
-    let fault = Fault::new(codes::INVALID_REQUEST, message.into()).coded(Code::new(code));
+pub(super) fn refuse(status: StatusCode, id: Option<&Id>, code: Code, message: impl Into<String>) -> Response<Body> {
+    let fault = Fault::new(codes::INVALID_REQUEST, message.into()).coded(code);
     json(status, fault.write(id))
 }
 
