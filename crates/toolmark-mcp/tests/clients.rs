@@ -1,5 +1,5 @@
 //! A client that is not ours, over a socket and over a pipe, in both eras.
-#![expect(clippy::expect_used, reason = "a test that cannot go on should say where")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on should say where")]
 
 #[path = "../examples/endpoint/fixture.rs"]
 mod fixture;

@@ -1,5 +1,10 @@
 //! Requests of both eras against an endpoint, without a network between.
-#![expect(clippy::expect_used, reason = "a test that cannot go on should say where")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot go on should say where"
+)]
 
 #[path = "../examples/endpoint/fixture.rs"]
 mod fixture;

@@ -1,4 +1,5 @@
 //! A service with the tools, prompts and resources that the conformance suite names, and a few for our own tests.
+#![expect(clippy::indexing_slicing, reason = "a JSON value that is not there is null")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -19,10 +20,12 @@ const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP
 /// No sound.
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
+type Announce = Box<dyn Fn(&Changed) + Send + Sync>;
+
 /// The service.
 #[derive(Default)]
 pub(crate) struct Fixture {
-    announce: OnceLock<Box<dyn Fn(&Changed) + Send + Sync>>,
+    announce: OnceLock<Announce>,
     /// What clients notified us of.
     pub(crate) heard: Mutex<Vec<String>>,
     /// Calls of `wait` that were dropped before they ended.

@@ -74,8 +74,6 @@ impl hyper::body::Body for Body {
         }
         std::task::ready!(events.quiet.as_mut().poll(cx));
         events.quiet.as_mut().reset(Instant::now() + events.period);
-        // Asked again right away, so that the new deadline is watched.
-        cx.waker().wake_by_ref();
         Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(sse::KEEP_ALIVE)))))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::{BufMut, Bytes, BytesMut};
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
-use toolmark_core::explain::Code;
+use toolmark_core::explain::{Code, Explain};
 
 use super::answer::Fault;
 use super::caller::Client;
@@ -197,10 +197,8 @@ impl Question {
     }
 }
 
-impl AskError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> Code {
+impl Explain for AskError {
+    fn code(&self) -> Code {
         match self {
             Self::Incapable(_) => Code::new("client-cannot-answer"),
             Self::NoWay => Code::new("client-not-askable"),
@@ -209,6 +207,28 @@ impl AskError {
         }
     }
 
+    fn why(&self) -> String {
+        let why = match self {
+            Self::Incapable(_) => "a client must not be asked what it did not offer to answer",
+            Self::NoWay => "the question would never reach anybody",
+            Self::Gone => "without an answer the call cannot go on, and nobody is left to ask",
+            Self::Late => "a call that waits holds resources here and at the server",
+        };
+        why.to_owned()
+    }
+
+    fn fix(&self) -> String {
+        let fix = match self {
+            Self::Incapable(_) => "use a client that declares the capability, or a tool that does not ask",
+            Self::NoWay => "send `Accept: application/json, text/event-stream`",
+            Self::Gone => "make the call again from a new session",
+            Self::Late => "answer sooner, or make the call again",
+        };
+        fix.to_owned()
+    }
+}
+
+impl AskError {
     /// The error for a client of this era.
     #[must_use]
     pub fn fault(&self, era: Era) -> Fault {

@@ -213,10 +213,11 @@ impl<S: Service> Shared<S> {
         true
     }
 
-    pub(super) fn park(self: &Arc<Self>, run: Run, until: u64) -> Result<[u8; 16], Run> {
+    /// Parks a call; cancels it if there is no room.
+    pub(super) fn park(self: &Arc<Self>, run: Run, until: u64) -> Option<[u8; 16]> {
         let id = self.lot.park(run, until, self.settings.parked)?;
         self.sweep_later();
-        Ok(id)
+        Some(id)
     }
 
     /// Seats a listener; `None` if there is no room.

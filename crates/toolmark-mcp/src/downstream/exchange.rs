@@ -17,6 +17,7 @@ use super::caller::Client;
 use super::context::{LogLevel, Question, Reply};
 use super::session::Session;
 use crate::wire::version::ProtocolVersion;
+use crate::wire::{Change, Limits, RawObject};
 
 /// Most messages, and bytes of messages, that wait for a slow client; what comes after them is dropped.
 const WAITING: usize = 512;
@@ -147,21 +148,18 @@ impl Exchange {
 
     /// The questions that are open, as the text of an object.
     pub(super) fn open_questions(&self) -> Bytes {
-        let mut state = self.state();
-        // Whoever asked may have given up meanwhile.
-        state.asked.retain(|asked| !asked.answer.is_closed());
-        let mut object = crate::wire::RawObject::empty();
+        let state = self.state();
+        let mut object = RawObject::empty();
         for asked in state.asked.iter().rev() {
             let question = asked.question.write();
-            let changed = object.rewrite(&[crate::wire::Change::Set(&asked.question.key, &question)]);
-            object = crate::wire::RawObject::read(changed, crate::wire::Limits { bytes: usize::MAX, depth: 128 })
-                .unwrap_or(object);
+            let changed = object.rewrite(&[Change::Set(&asked.question.key, &question)]);
+            object = RawObject::read(changed, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or(object);
         }
         object.into_raw()
     }
 
     /// Hands answers to whoever asked. Answers to nothing are ignored; questions without an answer are asked again.
-    pub(super) fn answer(&self, responses: &crate::wire::RawObject) {
+    pub(super) fn answer(&self, responses: &RawObject) {
         let mut state = self.state();
         let mut open = Vec::new();
         for asked in std::mem::take(&mut state.asked) {
@@ -214,7 +212,11 @@ impl Exchange {
             return Some(News::Answer(answer));
         }
         if std::mem::take(&mut state.fresh) {
-            return Some(News::Asked);
+            // Whoever asked may have given up meanwhile.
+            state.asked.retain(|asked| !asked.answer.is_closed());
+            if !state.asked.is_empty() {
+                return Some(News::Asked);
+            }
         }
         std::mem::take(&mut state.hang_up).then_some(News::HangUp)
     }

@@ -19,17 +19,20 @@ impl Lot {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Parks a call until `until` (seconds since the epoch); gives it back if there is no room.
-    pub(super) fn park(&self, mut run: Run, until: u64, most: usize) -> Result<[u8; 16], Run> {
-        let mut calls = self.calls();
-        if calls.len() >= most {
-            return Err(run);
+    /// Parks a call until `until` (seconds since the epoch); cancels it if there is no room.
+    pub(super) fn park(&self, mut run: Run, until: u64, most: usize) -> Option<[u8; 16]> {
+        {
+            let mut calls = self.calls();
+            if calls.len() < most {
+                // While it waits, the call must go on hearing from its server.
+                run.detach();
+                let id = uuid::Uuid::new_v4().into_bytes();
+                calls.insert(id, Parked { run, until });
+                return Some(id);
+            }
         }
-        // While it waits, the call must go on hearing from its server.
-        run.detach();
-        let id = uuid::Uuid::new_v4().into_bytes();
-        calls.insert(id, Parked { run, until });
-        Ok(id)
+        drop(run);
+        None
     }
 
     /// Takes a call out, once.

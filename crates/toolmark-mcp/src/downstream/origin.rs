@@ -9,7 +9,7 @@ use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri};
 use thiserror::Error;
-use toolmark_core::explain::Code;
+use toolmark_core::explain::{Code, Explain};
 
 /// Which hosts a request may name and from which origins it may come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,15 +169,6 @@ impl Place {
 }
 
 impl RefuseRequestError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> Code {
-        match self {
-            Self::HostUnreadable | Self::Host(_) => Code::new("host-refused"),
-            Self::Origin(_) => Code::new("origin-refused"),
-        }
-    }
-
     /// The HTTP status that says so.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -185,6 +176,47 @@ impl RefuseRequestError {
             Self::HostUnreadable => StatusCode::BAD_REQUEST,
             Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
         }
+    }
+}
+
+impl Explain for RefuseRequestError {
+    fn code(&self) -> Code {
+        match self {
+            Self::HostUnreadable | Self::Host(_) => Code::new("host-refused"),
+            Self::Origin(_) => Code::new("origin-refused"),
+        }
+    }
+
+    fn why(&self) -> String {
+        let why = match self {
+            Self::HostUnreadable | Self::Host(_) => "a page in a browser can make its own name point to this machine",
+            Self::Origin(_) => {
+                "any page can send requests to programs on this machine, and the origin says which page it is"
+            }
+        };
+        why.to_owned()
+    }
+
+    fn fix(&self) -> String {
+        let fix = match self {
+            Self::HostUnreadable | Self::Host(_) => "use the address that the gateway prints, or allow this host",
+            Self::Origin(_) => "allow this origin if the page is yours; programs should send no `Origin`",
+        };
+        fix.to_owned()
+    }
+}
+
+impl Explain for ParseGuardError {
+    fn code(&self) -> Code {
+        Code::new("host-setting-invalid")
+    }
+
+    fn why(&self) -> String {
+        "a guard that cannot be read guards nothing".to_owned()
+    }
+
+    fn fix(&self) -> String {
+        "write a host as `example.com:8080` and an origin as `https://app.example.com`".to_owned()
     }
 }
 

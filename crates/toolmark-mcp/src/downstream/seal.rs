@@ -11,7 +11,7 @@ use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
-use toolmark_core::explain::Code;
+use toolmark_core::explain::{Code, Explain};
 
 /// The first byte of every seal; another number is another layout.
 const LAYOUT: u8 = 1;
@@ -123,16 +123,33 @@ impl Bound {
     }
 }
 
-impl OpenSealError {
-    /// The stable code, as it stands in `data.code`.
-    #[must_use]
-    pub fn code(self) -> Code {
+impl Explain for OpenSealError {
+    fn code(&self) -> Code {
         match self {
             Self::Forged => Code::new("request-state-forged"),
             Self::Mismatch => Code::new("request-state-mismatch"),
             Self::Expired => Code::new("request-state-expired"),
             Self::Spent => Code::new("request-state-spent"),
         }
+    }
+
+    fn why(&self) -> String {
+        let why = match self {
+            Self::Forged => "the state comes back through the client, so what is not sealed by us is not read",
+            Self::Mismatch => "an answer that was given to one request must not approve another",
+            Self::Expired => "an old question may be about something that has changed since",
+            Self::Spent => "an approved call runs at most once",
+        };
+        why.to_owned()
+    }
+
+    fn fix(&self) -> String {
+        let fix = match self {
+            Self::Forged => "send the state exactly as it came",
+            Self::Mismatch => "repeat exactly the request that asked, as the same caller at the same address",
+            Self::Expired | Self::Spent => "make the request again without `requestState` and `inputResponses`",
+        };
+        fix.to_owned()
     }
 }
 

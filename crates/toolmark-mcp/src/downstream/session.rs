@@ -38,7 +38,7 @@ pub(super) struct Session {
 #[derive(Default)]
 struct State {
     log_level: Option<LogLevel>,
-    subscribed: Option<Box<HashSet<String>>>,
+    subscribed: Option<HashSet<String>>,
     running: Vec<(Id, Weak<Exchange>)>,
     asked: Vec<(u64, oneshot::Sender<Reply>)>,
     last_question: u64,

@@ -133,7 +133,7 @@ impl<S: Service> Connection<S> {
                 self.start(admitted).await;
             }
             Message::Request { id, method, params } if method == "initialize" => {
-                self.initialize(&id, params.as_ref()).await
+                self.initialize(&id, params.as_ref()).await;
             }
             Message::Request { id, method, params } => {
                 let Some(session) = self.session.clone() else {

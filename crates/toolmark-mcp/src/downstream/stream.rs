@@ -66,8 +66,17 @@ impl<S: Service> Source for SessionCallStream<S> {
         if let Some(priming) = self.priming.take() {
             return Poll::Ready(Some(priming));
         }
-        while let (Some(run), Some(ticket)) = (&mut self.run, &self.ticket) {
-            let Poll::Ready(step) = run.poll(cx) else { break };
+        loop {
+            // What is written down goes out first, so that a burst of messages never pushes out its own beginning.
+            if let Poll::Ready(event) = self.track.poll(&mut self.reader, cx) {
+                if event.is_none() {
+                    // A call that was cancelled with its session ends here; one that is read on elsewhere goes on.
+                    self.run.take_if(|run| run.exchange().is_cancelled());
+                }
+                return Poll::Ready(event);
+            }
+            let (Some(run), Some(ticket)) = (&mut self.run, &self.ticket) else { return Poll::Pending };
+            let step = std::task::ready!(run.poll(cx));
             if matches!(step, Step::HangUp) {
                 self.go_on_alone();
                 return Poll::Ready(None);
@@ -76,7 +85,6 @@ impl<S: Service> Source for SessionCallStream<S> {
                 self.run = None;
             }
         }
-        self.track.poll(&mut self.reader, cx)
     }
 }
 

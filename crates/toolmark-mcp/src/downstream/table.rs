@@ -70,3 +70,6 @@ impl Table {
         self.sessions.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::StatusCode;
+use toolmark_core::explain::Code;
 use toolmark_core::json;
 
 use super::answer::{Answer, Fault, write_input_required, write_stateless};
@@ -66,15 +67,14 @@ impl<S: Service> Ticket<S> {
         let questions = run.exchange().open_questions();
         let until = self.shared.expiry();
         match self.shared.park(run, until) {
-            Ok(id) => {
+            Some(id) => {
                 let state = self.seal(PARKED, &id, until);
                 let about = self.shared.service.about(&self.caller);
                 (StatusCode::OK, write_input_required(&self.id, &questions, Some(&state), &about))
             }
-            Err(run) => {
-                drop(run);
+            None => {
                 let fault = Fault::new(codes::INTERNAL_ERROR, "too many calls wait for an answer of their clients");
-                let fault = fault.coded(toolmark_core::explain::Code::new("parked-calls-exhausted"));
+                let fault = fault.coded(Code::new("parked-calls-exhausted"));
                 (StatusCode::SERVICE_UNAVAILABLE, fault.write(Some(&self.id)))
             }
         }

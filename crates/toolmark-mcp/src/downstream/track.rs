@@ -29,6 +29,17 @@ struct State {
     waker: Option<Waker>,
 }
 
+impl State {
+    /// Drops what was read, oldest first, until the rest fits.
+    fn trim(&mut self, room: usize, seen: u64) {
+        while self.bytes > room && self.events.front().is_some_and(|(number, _)| *number <= seen) {
+            if let Some((_, event)) = self.events.pop_front() {
+                self.bytes -= event.len();
+            }
+        }
+    }
+}
+
 /// A place in a track.
 pub(super) struct Reader {
     number: u64,
@@ -151,7 +162,9 @@ impl Track {
         }
         if let Some((number, event)) = state.events.iter().find(|(number, _)| *number > reader.seen) {
             reader.seen = *number;
-            return Poll::Ready(Some(event.clone()));
+            let event = event.clone();
+            state.trim(self.room, reader.seen);
+            return Poll::Ready(Some(event));
         }
         if state.finished {
             return Poll::Ready(None);

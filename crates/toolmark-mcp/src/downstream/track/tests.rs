@@ -47,11 +47,12 @@ fn events_that_are_gone_or_never_were_cannot_be_read_on_from() {
 }
 
 #[test]
-fn the_newest_event_is_kept_however_large() {
+fn the_newest_event_is_kept_until_it_is_read_however_large() {
     let track = Track::new(1, 8);
     track.push(&[b'x'; 1_000]);
     let mut reader = track.read_after(0).unwrap();
     assert!(matches!(next(&track, &mut reader), Poll::Ready(Some(event)) if event.len() > 1_000));
+    assert_eq!(track.bytes(), 0, "until it was read");
 }
 
 #[test]
