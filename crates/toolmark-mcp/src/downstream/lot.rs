@@ -62,3 +62,6 @@ impl Lot {
         drop(all);
     }
 }
+
+#[cfg(test)]
+mod tests;
