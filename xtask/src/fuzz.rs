@@ -16,7 +16,7 @@ pub(crate) struct Fuzz {
     seconds: u32,
 }
 
-const TARGETS: &[&str] = &["names", "snapshot", "canonical", "schema"];
+const TARGETS: &[&str] = &["names", "snapshot", "canonical", "schema", "mcp_wire"];
 
 impl Fuzz {
     pub(crate) fn run(&self) -> ExitCode {

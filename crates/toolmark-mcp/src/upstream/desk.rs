@@ -48,8 +48,15 @@ pub(crate) enum Source {
 
 /// How answers to questions go back.
 pub(crate) trait Outlet: Send + Sync {
+    /// Sends an answer that somebody thought about.
     fn post(&self, message: Bytes) -> BoxFuture<'static, ()>;
+
+    /// Sends an answer that costs nothing, if there is room; a server that floods us with questions gets none.
+    fn offer(&self, message: Bytes);
 }
+
+/// Most questions that one request may have open.
+const MOST_QUESTIONS: usize = 32;
 
 impl Drop for Call {
     fn drop(&mut self) {
@@ -199,17 +206,17 @@ impl Desk {
         source: Source,
         outlet: &Arc<dyn Outlet>,
     ) {
-        let decline = |code, message: &str| {
-            let answer = write::error(Some(&id), code, message, None);
-            tokio::spawn(outlet.post(answer));
-        };
+        let decline = |code, message: &str| outlet.offer(write::error(Some(&id), code, message, None));
         match method {
-            "ping" => drop(tokio::spawn(outlet.post(write::reply(&id, b"{}")))),
+            "ping" => outlet.offer(write::reply(&id, b"{}")),
             "elicitation/create" | "sampling/createMessage" | "roots/list" => {
                 let Some((call, observer)) = self.asked(source) else {
                     let reason = "it cannot be told which of the requests under way this question belongs to";
                     return decline(codes::INVALID_REQUEST, reason);
                 };
+                if self.open_questions(call) >= MOST_QUESTIONS {
+                    return decline(codes::INVALID_REQUEST, "too many questions wait for an answer already");
+                }
                 let question = Question { method: method.to_owned(), params };
                 let (outlet, number) = (outlet.clone(), id.clone());
                 let answer = observer.ask(question);
@@ -227,6 +234,13 @@ impl Desk {
             }
             _ => decline(codes::METHOD_NOT_FOUND, "method not found"),
         }
+    }
+
+    fn open_questions(&self, call: u64) -> usize {
+        self.calls().get_mut(&call).map_or(0, |call| {
+            call.questions.retain(|(_, task)| !task.is_finished());
+            call.questions.len()
+        })
     }
 
     /// The observer of the request that a log message belongs to, if that is certain.

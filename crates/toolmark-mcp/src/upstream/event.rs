@@ -52,7 +52,9 @@ impl EventSender {
             return;
         }
         let (channel, waiting) = (self.channel.clone(), self.waiting.clone());
-        tokio::spawn(async move {
+        // A connection may be dropped where no runtime is; then nobody is left to hear about it either.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
             let room = channel.reserve().await;
             waiting.fetch_and(!kind, Ordering::AcqRel);
             if let Ok(room) = room {

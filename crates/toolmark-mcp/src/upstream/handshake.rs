@@ -110,7 +110,9 @@ impl Inner {
             Ok(Reply::Error(error)) => refused(&error),
             Err(error) => match (&self.link, error.kind()) {
                 (_, UpstreamErrorKind::Status { status: 401 | 403, .. }) => Err(error.into()),
-                (Link::Http(_), UpstreamErrorKind::Status { .. } | UpstreamErrorKind::Protocol { .. }) => Ok(Probe::Old),
+                (Link::Http(_), UpstreamErrorKind::Status { .. } | UpstreamErrorKind::Protocol { .. }) => {
+                    Ok(Probe::Old)
+                }
                 _ => Err(error.into()),
             },
         }
@@ -124,7 +126,9 @@ impl Inner {
             Change::Set("clientInfo", &self.options.client_info),
         ]);
         let params = RawObject::read(params, self.wire_limits()).map_err(|error| {
-            UpstreamError::never(UpstreamErrorKind::Protocol { reason: format!("our own introduction is broken: {error}") })
+            UpstreamError::never(UpstreamErrorKind::Protocol {
+                reason: format!("our own introduction is broken: {error}"),
+            })
         })?;
         let request = UpstreamRequest::new("initialize", params);
         let (reply, session) = self.exchange_as(Era::Session, request, None).await?;

@@ -24,9 +24,7 @@ pub use event::{EventSender, UpstreamEvent};
 pub use handshake::ConnectError;
 pub use list::{ListError, ListKind, Listing};
 pub use options::{ConnectOptions, Target, UpstreamLimits, minimal_environment};
-pub use request::{
-    Answer, CallObserver, Delivery, Question, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest,
-};
+pub use request::{Answer, CallObserver, Delivery, Question, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{Limits, RawObject};
@@ -71,8 +69,9 @@ impl Upstream {
             match target {
                 Target::Stdio { command, args, env, cwd } => {
                     let start = |options: &ConnectOptions| {
-                        stdio::start(&command, &args, &env, &options.inherited, cwd.as_deref())
-                            .map_err(|error| ConnectError::Start { command: command.clone(), reason: error.to_string() })
+                        stdio::start(&command, &args, &env, &options.inherited, cwd.as_deref()).map_err(|error| {
+                            ConnectError::Start { command: command.clone(), reason: error.to_string() }
+                        })
                     };
                     match Self::attend(start(&options)?, options.clone(), events.clone()).await {
                         // Some old programs give up when they hear something that they do not know.
@@ -141,7 +140,9 @@ impl Upstream {
         for _ in 0..3 {
             // The usual missing or superfluous slash at the end; never to another server.
             let Err(ConnectError::Request(error)) = &result else { break };
-            let UpstreamErrorKind::Status { status: 307 | 308, location: Some(location), .. } = error.kind() else { break };
+            let UpstreamErrorKind::Status { status: 307 | 308, location: Some(location), .. } = error.kind() else {
+                break;
+            };
             if !http.moved(location) {
                 break;
             }

@@ -64,6 +64,10 @@ impl Outlet for PipeOutlet {
             let _ = outgoing.send(Outgoing { message, id: None }).await;
         })
     }
+
+    fn offer(&self, message: Bytes) {
+        let _ = self.0.try_send(Outgoing { message, id: None });
+    }
 }
 
 impl Pipe {
@@ -133,7 +137,8 @@ impl Pipe {
                     self.slots.acquire().await.map_err(|_| self.is_closed())?
                 }
             };
-            self.desk.open(id, Call { observer, token, askable, waiter: Some(waiter), sent: false, questions: Vec::new() });
+            self.desk
+                .open(id, Call { observer, token, askable, waiter: Some(waiter), sent: false, questions: Vec::new() });
             let mut waiting = Waiting { pipe: self, id, done: false };
             if self.outgoing.send(Outgoing { message, id: Some(id) }).await.is_err() {
                 return Err(self.is_closed());
@@ -313,7 +318,8 @@ fn id_at_an_end(head: &[u8], tail: &[u8]) -> Option<u64> {
         let digits: Vec<u8> = bytes.iter().copied().take_while(u8::is_ascii_digit).collect();
         str::from_utf8(&digits).ok()?.parse().ok()
     };
-    let squeezed = |bytes: &[u8]| -> Vec<u8> { bytes.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
+    let squeezed =
+        |bytes: &[u8]| -> Vec<u8> { bytes.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
     let head = squeezed(head.get(..ENDS.min(head.len())).unwrap_or_default());
     let tail = squeezed(tail.get(tail.len().saturating_sub(ENDS)..).unwrap_or_default());
     for start in [&br#"{"jsonrpc":"2.0","id":"#[..], br#"{"id":"#] {

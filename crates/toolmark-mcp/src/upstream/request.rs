@@ -230,7 +230,9 @@ impl Explain for UpstreamError {
             }
             UpstreamErrorKind::TooLarge { .. } => "ask for less at once, or raise the limit of this pack",
             UpstreamErrorKind::Protocol { .. } => "tell the author of the server",
-            UpstreamErrorKind::Status { status: 401 | 403, .. } => "give this pack a credential that the server accepts",
+            UpstreamErrorKind::Status { status: 401 | 403, .. } => {
+                "give this pack a credential that the server accepts"
+            }
             UpstreamErrorKind::Status { .. } => "see the log of the server",
             UpstreamErrorKind::SessionLost => "call again; a new session is opened by itself",
             UpstreamErrorKind::Busy { .. } => "call again later, or raise the limits of this pack",
@@ -257,6 +259,9 @@ impl Explain for UpstreamError {
 /// Parameters are not shown: they hold what people work with.
 impl fmt::Debug for UpstreamRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UpstreamRequest").field("method", &self.method).field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("UpstreamRequest")
+            .field("method", &self.method)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

@@ -130,13 +130,7 @@ impl Drop for Program {
 }
 
 /// Waits until the program ends by itself or is to end: first its input is closed, then it is asked, then it is made to.
-async fn watch(
-    mut child: Child,
-    pipe: Arc<Pipe>,
-    end: CancellationToken,
-    grace: Duration,
-    ended: oneshot::Sender<()>,
-) {
+async fn watch(mut child: Child, pipe: Arc<Pipe>, end: CancellationToken, grace: Duration, ended: oneshot::Sender<()>) {
     let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let status = tokio::select! {
         status = child.wait() => status.ok(),

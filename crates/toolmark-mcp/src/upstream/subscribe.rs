@@ -114,9 +114,8 @@ impl Subscription {
 
 /// The parameters of a subscription to all lists that may change, and to these resources.
 fn wishes(capabilities: &RawObject, uris: &[String]) -> Option<Bytes> {
-    let may_change = |key: &str| {
-        capabilities.object(key).is_some_and(|capability| capability.flag("listChanged") == Some(true))
-    };
+    let may_change =
+        |key: &str| capabilities.object(key).is_some_and(|capability| capability.flag("listChanged") == Some(true));
     let mut out = BytesMut::new();
     for (key, wish) in [
         ("tools", r#""toolsListChanged":true,"#),

@@ -168,8 +168,7 @@ impl<'a> Envelope<'a> {
         if bytes.len() > limits.bytes {
             return Err(ReadMessageErrorKind::TooLarge { limit: limits.bytes });
         }
-        let text =
-            str::from_utf8(bytes).map_err(|error| ReadMessageErrorKind::NotUtf8 { at: error.valid_up_to() })?;
+        let text = str::from_utf8(bytes).map_err(|error| ReadMessageErrorKind::NotUtf8 { at: error.valid_up_to() })?;
         let mut scanner = Scanner::new(text, limits.depth);
         match scanner.peek() {
             Some(b'{') => {}

@@ -50,6 +50,7 @@ impl RawObject {
     ///
     /// # Errors
     /// What is no object, too large or too deep, or has the same key twice.
+    #[expect(clippy::needless_pass_by_value, reason = "the object keeps a share of these bytes")]
     pub fn read(raw: Bytes, limits: Limits) -> Result<Self, ReadMessageErrorKind> {
         if raw.len() > limits.bytes {
             return Err(ReadMessageErrorKind::TooLarge { limit: limits.bytes });

@@ -89,7 +89,7 @@ impl Reader {
                     return Ok(Some(Event { event, data, id: self.last_id.clone() }));
                 }
             } else {
-                self.field(line)?;
+                self.field(&line)?;
             }
         }
         Ok(None)
@@ -151,8 +151,8 @@ impl Reader {
         Ok(Some(line))
     }
 
-    fn field(&mut self, line: Bytes) -> Result<(), EventTooLargeError> {
-        let colon = memchr::memchr(b':', &line).unwrap_or(line.len());
+    fn field(&mut self, line: &Bytes) -> Result<(), EventTooLargeError> {
+        let colon = memchr::memchr(b':', line).unwrap_or(line.len());
         let mut start = (colon + 1).min(line.len());
         if line.get(start) == Some(&b' ') {
             start += 1;
@@ -180,10 +180,8 @@ impl Reader {
             }
             Some(b"event") => self.event = text(&value).filter(|name| !name.is_empty()),
             Some(b"id") if !value.contains(&0) => self.next_id = text(&value).filter(|id| !id.is_empty()),
-            Some(b"retry") => {
-                if !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
-                    self.retry = text(&value).and_then(|digits| digits.parse().ok());
-                }
+            Some(b"retry") if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
+                self.retry = text(&value).and_then(|digits| digits.parse().ok());
             }
             _ => {}
         }

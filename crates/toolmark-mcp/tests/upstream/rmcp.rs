@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use ::rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequest, ElicitRequestParams,
     ErrorData, InputRequest, InputRequests, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ServerCapabilities, ServerInfo, SubscriptionFilter, Tool,
+    ProgressNotificationParam, ProtocolVersion, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use ::rmcp::service::{RequestContext, RoleServer};
 use ::rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -30,7 +29,8 @@ use super::{call, connect, observed, options, parsed};
 #[derive(Clone)]
 struct Peer {
     era: Era,
-    cancelled: mpsc::UnboundedSender<()>,
+    /// Told when a call begins to hang, and when it is cancelled.
+    hanging: mpsc::UnboundedSender<()>,
 }
 
 fn question() -> ElicitRequestParams {
@@ -43,8 +43,8 @@ fn question() -> ElicitRequestParams {
 }
 
 impl ServerHandler for Peer {
-    fn get_info(&self) -> ServerInfo {
-        ServerInfo::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -102,8 +102,9 @@ impl ServerHandler for Peer {
                 text("changed".to_owned())
             }
             "hang" => {
+                let _ = self.hanging.send(());
                 context.ct.cancelled().await;
-                let _ = self.cancelled.send(());
+                let _ = self.hanging.send(());
                 text("cancelled".to_owned())
             }
             other => Err(ErrorData::invalid_params(format!("no tool {other}"), None)),
@@ -114,34 +115,34 @@ impl ServerHandler for Peer {
 struct Running {
     upstream: Upstream,
     events: mpsc::Receiver<UpstreamEvent>,
-    cancelled: mpsc::UnboundedReceiver<()>,
+    hanging: mpsc::UnboundedReceiver<()>,
     _end: tokio_util::sync::DropGuard,
 }
 
 async fn in_process(era: Era) -> Running {
-    let (cancelled, receiver) = mpsc::unbounded_channel();
+    let (hanging, receiver) = mpsc::unbounded_channel();
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let end = CancellationToken::new();
     let stop = end.clone();
     tokio::spawn(async move {
-        let running = Peer { era, cancelled }.serve(theirs).await.expect("a handshake");
+        let running = Peer { era, hanging }.serve(theirs).await.expect("a handshake");
         stop.cancelled().await;
         let _ = running.cancel().await;
     });
     let (sender, events) = EventSender::channel(64);
     let (input, output) = tokio::io::split(ours);
     let upstream = Upstream::over(input, output, options(), sender).await.expect("connected");
-    Running { upstream, events, cancelled: receiver, _end: end.drop_guard() }
+    Running { upstream, events, hanging: receiver, _end: end.drop_guard() }
 }
 
 async fn over_http(era: Era, json_answers: bool) -> Running {
-    let (cancelled, receiver) = mpsc::unbounded_channel();
+    let (hanging, receiver) = mpsc::unbounded_channel();
     let end = CancellationToken::new();
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(era == Era::Session)
         .with_json_response(json_answers)
         .with_cancellation_token(end.child_token());
-    let peer = Peer { era, cancelled };
+    let peer = Peer { era, hanging };
     let service: StreamableHttpService<Peer, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(peer.clone()), Arc::default(), config);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -167,7 +168,7 @@ async fn over_http(era: Era, json_answers: bool) -> Running {
     });
     let url = format!("http://{address}/mcp").parse().expect("an address");
     let (upstream, events) = connect(Target::Http { url, headers: ::http::HeaderMap::new() }).await;
-    Running { upstream, events, cancelled: receiver, _end: end.drop_guard() }
+    Running { upstream, events, hanging: receiver, _end: end.drop_guard() }
 }
 
 async fn every_peer() -> Vec<(&'static str, Era, Running)> {
@@ -191,8 +192,14 @@ async fn the_era_is_found_and_tools_are_listed_and_called() {
         request.name = Some("echo");
         let result = parsed(peer.upstream.request(request).await);
         let text = result["content"][0]["text"].as_str().expect("text");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(text).expect("JSON"), json!({"z":1,"a":"\u{e9}"}), "{name}");
-        let Ok(Reply::Error(error)) = peer.upstream.request(call(r#"{"name":"nothing"}"#)).await else { panic!("{name}") };
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(text).expect("JSON"),
+            json!({"z":1,"a":"\u{e9}"}),
+            "{name}"
+        );
+        let Ok(Reply::Error(error)) = peer.upstream.request(call(r#"{"name":"nothing"}"#)).await else {
+            panic!("{name}")
+        };
         assert_eq!(error.code(), Some(-32602), "{name}");
     }
 }
@@ -203,7 +210,10 @@ async fn progress_comes_back_under_the_callers_own_token() {
         let (request, listener) = observed(call(r#"{"name":"progress","_meta":{"progressToken":"mine"}}"#));
         parsed(peer.upstream.request(request).await);
         let heard = listener.heard();
-        assert!(name.contains("JSON") || (heard.len() == 1 && heard[0].contains(r#""progressToken":"mine""#)), "{name}: {heard:?}");
+        assert!(
+            name.contains("JSON") || (heard.len() == 1 && heard[0].contains(r#""progressToken":"mine""#)),
+            "{name}: {heard:?}"
+        );
     }
 }
 
@@ -237,11 +247,11 @@ async fn cancelling_reaches_the_server_whichever_way_its_era_has() {
         let cancel = request.cancel.clone();
         let upstream = peer.upstream.clone();
         let running = tokio::spawn(async move { upstream.request(request).await });
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        peer.hanging.recv().await.expect("it hangs");
         cancel.cancel();
         let error = running.await.expect("no panic").expect_err(name);
         assert_eq!((error.kind(), error.delivery()), (&UpstreamErrorKind::Cancelled, Delivery::Perhaps), "{name}");
-        peer.cancelled.recv().await.expect(name);
+        peer.hanging.recv().await.expect("it was told");
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::json;
 use toolmark_mcp::upstream::{
     ConnectError, Delivery, EventSender, ListKind, Target, Upstream, UpstreamErrorKind, UpstreamEvent, UpstreamLimits,
     minimal_environment,
@@ -113,11 +112,14 @@ async fn a_program_that_dies_says_how_and_what_was_sent_may_have_had_an_effect()
 
 #[tokio::test]
 async fn a_program_that_stumbles_over_the_first_question_is_started_again() {
-    let stumbling = format!("read -r first; case $first in *server/discover*) exit 1;; esac\n{}", SERVER.replacen(
-        "while read -r line; do",
-        "line=$first; again=1; while [ \"$again\" ] || read -r line; do again=",
-        1,
-    ));
+    let stumbling = format!(
+        "read -r first; case $first in *server/discover*) exit 1;; esac\n{}",
+        SERVER.replacen(
+            "while read -r line; do",
+            "line=$first; again=1; while [ \"$again\" ] || read -r line; do again=",
+            1,
+        )
+    );
     let (upstream, _events) = connect(shell(&stumbling)).await;
     assert_eq!(upstream.era(), Era::Session);
 }
@@ -147,14 +149,9 @@ async fn a_program_that_is_not_there_cannot_be_started() {
 
 #[tokio::test]
 async fn a_list_whose_cursors_go_round_is_given_up() {
-    let endless = SERVER.replacen(r#""result\":{\"tools\":[{\"name\":\"b\",\"x\":1.50}]}}"#, "", 1);
-    let endless = endless.replacen(
-        r#"*tools/list*cursor*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"tools\":[{\"name\":\"b\",\"x\":1.50}]}}" ;;"#,
-        "",
-        1,
-    );
+    let kept = SERVER.lines().filter(|line| !line.contains("tools/list*cursor*"));
+    let endless: String = kept.map(|line| format!("{line}\n")).collect();
     let (upstream, _events) = connect(shell(&endless)).await;
     let error = upstream.list(ListKind::Tools).await.expect_err("endless");
     assert!(error.to_string().contains("never end"), "{error}");
-    assert_eq!(json!(1), 1);
 }

@@ -14,7 +14,8 @@ fn composed(era: Era, request: &UpstreamRequest<'_>) -> (Value, Option<Bytes>) {
 
 #[test]
 fn a_request_of_the_old_era_keeps_every_byte_but_the_name() {
-    let mut request = UpstreamRequest::new("tools/call", object(r#"{"name":"gh__x","arguments":{"n":1.0}, "task" :{}}"#));
+    let mut request =
+        UpstreamRequest::new("tools/call", object(r#"{"name":"gh__x","arguments":{"n":1.0}, "task" :{}}"#));
     request.name = Some("x");
     let message = compose(&ConnectOptions::default(), Era::Session, 7, &request).message;
     assert_eq!(

@@ -17,12 +17,12 @@ use crate::upstream::request::{Reply, UpstreamError, UpstreamErrorKind};
 use crate::wire::version::Era;
 use crate::wire::{Id, Message, headers, sse};
 
-/// How often a broken stream is taken up again for one request.
+/// How often taking a stream up again may fail, one time after the other.
 const RESUMES: usize = 5;
 /// How long to wait before that, unless the server says otherwise.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Longest pause that a server may ask for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// Shortest and longest pause that a server may ask for.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(10));
 
 /// Reads the answer to the request `id`.
 pub(super) async fn read(
@@ -53,6 +53,9 @@ pub(super) async fn read(
         }
     }
 }
+
+/// The code of servers that have no better one.
+const UNNAMED: i64 = -32000;
 
 enum Content {
     Json,
@@ -93,6 +96,11 @@ async fn refused(
         if let Ok(Message::Error { id: answered, error }) = Message::read(&bytes, http.desk.limits())
             && answered.is_none_or(|answered| answered == Id::number(id))
         {
+            // Many servers say in this way, instead of by 404, that they do not know the session: the next request opens
+            // a new one, which does no harm where something else was meant.
+            if in_session && parts.status == StatusCode::BAD_REQUEST && error.code() == Some(UNNAMED) {
+                session.over.cancel();
+            }
             return Ok(Reply::Error(error));
         }
     }
@@ -102,7 +110,9 @@ async fn refused(
 fn read_json(http: &Http, id: u64, bytes: &Bytes) -> Result<Reply, UpstreamError> {
     match Message::read(bytes, http.desk.limits()) {
         Ok(Message::Response { id: answered, result }) if answered.as_number() == Some(id) => Ok(Reply::Result(result)),
-        Ok(Message::Error { id: answered, error }) if answered.as_ref().is_none_or(|other| other.as_number() == Some(id)) => {
+        Ok(Message::Error { id: answered, error })
+            if answered.as_ref().is_none_or(|other| other.as_number() == Some(id)) =>
+        {
             Ok(Reply::Error(error))
         }
         Ok(_) => Err(UpstreamError::protocol("the answer belongs to another request")),
@@ -124,13 +134,13 @@ async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Incomin
             Some(Ok(frame)) => {
                 let Ok(data) = frame.into_data() else { continue };
                 reader.feed(&data);
-                while let Some(event) = reader.next_event().map_err(|_| {
-                    UpstreamError::perhaps(UpstreamErrorKind::TooLarge { limit: http.limits.bytes })
-                })? {
+                while let Some(event) = reader
+                    .next_event()
+                    .map_err(|_| UpstreamError::perhaps(UpstreamErrorKind::TooLarge { limit: http.limits.bytes }))?
+                {
                     if event.data.is_empty() || event.event.as_deref().is_some_and(|name| name != "message") {
                         continue;
                     }
-                    resumes = 0;
                     match http.desk.sort(&event.data, Source::Call(id), &outlet) {
                         Ok(Some((answered, reply))) if answered == id => return Ok(reply),
                         Ok(_) => {}
@@ -168,7 +178,7 @@ async fn resume(
     if *resumes > RESUMES {
         return Err(UpstreamError::protocol("the stream breaks off again and again"));
     }
-    tokio::time::sleep(reader.retry().map_or(PAUSE, Duration::from_millis).min(LONGEST_PAUSE)).await;
+    tokio::time::sleep(reader.retry().map_or(PAUSE, Duration::from_millis).clamp(PAUSES.0, PAUSES.1)).await;
     let mut request = http.post(session, Vec::new(), Bytes::new());
     *request.method_mut() = Method::GET;
     request.headers_mut().remove(CONTENT_TYPE);
@@ -177,7 +187,11 @@ async fn resume(
         request.headers_mut().insert(headers::LAST_EVENT_ID, last);
     }
     match http.client.send(request).await {
-        Ok(response) if response.status().is_success() => Ok(Some(response.into_body())),
+        // A server may close its streams on purpose and have us come back; only failures count.
+        Ok(response) if response.status().is_success() => {
+            *resumes = 0;
+            Ok(Some(response.into_body()))
+        }
         Ok(response) if response.status().is_server_error() => Ok(None),
         Ok(response) => {
             let reason = format!("the stream cannot be taken up again (status {})", response.status().as_u16());

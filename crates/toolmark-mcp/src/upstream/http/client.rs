@@ -100,9 +100,8 @@ pub(super) async fn collect(headers: &HeaderMap, mut body: Incoming, limit: usiz
     let mut first = Bytes::new();
     let mut rest: Option<BytesMut> = None;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| {
-            UpstreamError::perhaps(UpstreamErrorKind::Transport { reason: innermost(&error) })
-        })?;
+        let frame = frame
+            .map_err(|error| UpstreamError::perhaps(UpstreamErrorKind::Transport { reason: innermost(&error) }))?;
         let Ok(data) = frame.into_data() else { continue };
         match &mut rest {
             None if first.is_empty() => first = data,

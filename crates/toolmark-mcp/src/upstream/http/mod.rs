@@ -41,6 +41,7 @@ pub(crate) struct Http {
     next: AtomicU64,
     slots: Semaphore,
     waiting: Semaphore,
+    offers: Arc<Semaphore>,
     limits: UpstreamLimits,
     closed: CancellationToken,
 }
@@ -58,6 +59,9 @@ pub(crate) struct Session {
 
 /// Answers to questions are posted.
 struct HttpOutlet(Arc<Http>);
+
+/// Most answers of no importance that are being posted at the same time.
+const MOST_OFFERS: usize = 32;
 
 /// Tells a server of the old era that nobody waits for an answer any longer.
 struct Abandoned<'a> {
@@ -80,7 +84,13 @@ impl Drop for Registered<'_> {
 }
 
 impl Http {
-    pub(crate) fn new(client: Client, address: Uri, own: &HeaderMap, desk: Arc<Desk>, limits: UpstreamLimits) -> Arc<Self> {
+    pub(crate) fn new(
+        client: Client,
+        address: Uri,
+        own: &HeaderMap,
+        desk: Arc<Desk>,
+        limits: UpstreamLimits,
+    ) -> Arc<Self> {
         let mut base = own.clone();
         base.insert(CONTENT_TYPE, JSON);
         base.insert(ACCEPT, BOTH);
@@ -93,6 +103,7 @@ impl Http {
             next: AtomicU64::new(1),
             slots: Semaphore::new(limits.in_flight.max(1)),
             waiting: Semaphore::new(limits.queue.max(1)),
+            offers: Arc::new(Semaphore::new(MOST_OFFERS)),
             limits,
             closed: CancellationToken::new(),
         })
@@ -163,7 +174,9 @@ impl Http {
                     self.slots.acquire().await.map_err(|_| closed())?
                 }
             };
-            let _registered = observer.is_some().then(|| {
+            // A request without an observer counts too: a question that comes in another stream may be due to it.
+            let known = observer.is_some() || (askable && session.era() == Some(Era::Session));
+            let _registered = known.then(|| {
                 let call = Call { observer, token, askable, waiter: None, sent: true, questions: Vec::new() };
                 self.desk.open(id, call);
                 Registered { desk: &self.desk, id }
@@ -204,7 +217,11 @@ impl Http {
     }
 
     /// Posts a message that has no answer.
-    pub(crate) async fn notify(&self, message: Bytes, extra: Vec<(HeaderName, HeaderValue)>) -> Result<(), UpstreamError> {
+    pub(crate) async fn notify(
+        &self,
+        message: Bytes,
+        extra: Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<(), UpstreamError> {
         let request = self.post(&self.session(), extra, message);
         let response = tokio::time::timeout(self.limits.request, self.client.send(request)).await;
         let after = self.limits.request;
@@ -260,6 +277,15 @@ impl Outlet for HttpOutlet {
                 tracing::debug!(%error, "an answer to a question could not be posted");
             }
         })
+    }
+
+    fn offer(&self, message: Bytes) {
+        let Ok(place) = self.0.offers.clone().try_acquire_owned() else { return };
+        let post = self.post(message);
+        tokio::spawn(async move {
+            post.await;
+            drop(place);
+        });
     }
 }
 

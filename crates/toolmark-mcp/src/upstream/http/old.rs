@@ -50,7 +50,8 @@ pub(crate) async fn connect(
         }
     };
     let endpoint = str::from_utf8(&endpoint).ok().and_then(|location| same_origin(address, location.trim()));
-    let endpoint = endpoint.ok_or_else(|| UpstreamError::protocol("the server wants messages posted to another server"))?;
+    let endpoint =
+        endpoint.ok_or_else(|| UpstreamError::protocol("the server wants messages posted to another server"))?;
     let (pipe, outgoing) = Pipe::new(desk, limits);
     let mut headers = own.clone();
     headers.insert(CONTENT_TYPE, JSON);

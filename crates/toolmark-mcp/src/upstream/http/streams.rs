@@ -19,9 +19,9 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_
 
 /// How a stream went.
 pub(crate) enum Ended {
-    /// It delivered something, or could be opened at least.
+    /// It delivered something.
     Opened,
-    /// It could not be opened, but might be later.
+    /// It delivered nothing, but might later.
     Failed,
     /// There is no such stream.
     Never,
@@ -98,15 +98,18 @@ impl Http {
 
     async fn follow(self: &Arc<Self>, response: Response<Incoming>, reader: &mut sse::Reader) -> Ended {
         let status = response.status();
-        let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        let is_stream =
+            response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         if !status.is_success() || !is_stream {
             return if status.is_server_error() { Ended::Failed } else { Ended::Never };
         }
         let outlet = self.outlet();
         let mut body = response.into_body();
+        let mut ended = Ended::Failed;
         while let Some(Ok(frame)) = body.frame().await {
             let Ok(data) = frame.into_data() else { continue };
             reader.feed(&data);
+            ended = Ended::Opened;
             loop {
                 match reader.next_event() {
                     Ok(None) => break,
@@ -123,6 +126,6 @@ impl Http {
                 }
             }
         }
-        Ended::Opened
+        ended
     }
 }

@@ -158,7 +158,10 @@ async fn a_stream_that_ends_fails_what_was_sent_as_perhaps_and_what_comes_later_
 async fn an_answer_beyond_the_limit_fails_only_its_request() {
     let mut setup = setup(UpstreamLimits { bytes: 4096, ..UpstreamLimits::default() });
     let large = "x".repeat(100_000);
-    for (first, template) in [(true, r#"{"jsonrpc":"2.0","id":ID,"result":{"t":"LARGE"}}"#), (false, r#"{"result":{"t":"LARGE"},"jsonrpc":"2.0","id":ID}"#)] {
+    for (first, template) in [
+        (true, r#"{"jsonrpc":"2.0","id":ID,"result":{"t":"LARGE"}}"#),
+        (false, r#"{"result":{"t":"LARGE"},"jsonrpc":"2.0","id":ID}"#),
+    ] {
         let (one, two) = (exchange(&setup.pipe), exchange(&setup.pipe));
         let id = one.id;
         let (one, two) = (start(&setup.pipe, one), start(&setup.pipe, two));
@@ -214,8 +217,14 @@ async fn progress_and_questions_reach_the_one_who_called() {
     request.token = Some(Bytes::from_static(b"\"theirs\""));
     let call = start(&setup.pipe, request);
     setup.server.hears().await;
-    setup.server.says(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":5}}"#).await;
-    setup.server.says(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":99,"progress":6}}"#).await;
+    setup
+        .server
+        .says(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":5}}"#)
+        .await;
+    setup
+        .server
+        .says(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":99,"progress":6}}"#)
+        .await;
     setup.server.says(r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?"}}"#).await;
     assert_eq!(setup.server.hears().await, json!({"jsonrpc":"2.0","id":"q","result":{"action":"accept"}}));
     setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
@@ -254,7 +263,10 @@ async fn pings_are_answered_and_unknown_requests_refused() {
 async fn changed_lists_are_reported_even_in_a_flood_of_logs() {
     let mut setup = setup(UpstreamLimits::default());
     for _ in 0..50 {
-        setup.server.says(r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}"#).await;
+        setup
+            .server
+            .says(r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}"#)
+            .await;
     }
     setup.server.says(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#).await;
     setup.server.says(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#).await;

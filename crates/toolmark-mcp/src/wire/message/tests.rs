@@ -10,7 +10,8 @@ fn failure(text: &str) -> ReadMessageError {
 
 #[test]
 fn a_request_keeps_its_id_and_parameters_as_written() {
-    let text = bytes(r#" {"jsonrpc":"2.0", "id" : "a-1" ,"method":"tools/call","params": { "name" : "x" , "n":1.0e5 } } "#);
+    let text =
+        bytes(r#" {"jsonrpc":"2.0", "id" : "a-1" ,"method":"tools/call","params": { "name" : "x" , "n":1.0e5 } } "#);
     let Ok(Message::Request { id, method, params: Some(params) }) = Message::read(&text, Limits::default()) else {
         panic!("a request")
     };
@@ -43,7 +44,10 @@ fn two_spellings_of_one_id_are_one_id() {
     };
     let plain = read(r#"{"jsonrpc":"2.0","id":"ab","method":"ping"}"#);
     assert_eq!(plain, read(r#"{"jsonrpc":"2.0","id":"\u0061b","method":"ping"}"#));
-    assert_ne!(read(r#"{"jsonrpc":"2.0","id":"1","method":"ping"}"#), read(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#));
+    assert_ne!(
+        read(r#"{"jsonrpc":"2.0","id":"1","method":"ping"}"#),
+        read(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
+    );
     assert_eq!(Id::read(&bytes(" \"ab\" ")), Some(plain));
     assert_eq!(Id::read(&bytes("1.5")), None);
     assert_eq!(Id::read(&bytes("")), None);
@@ -67,7 +71,9 @@ fn an_error_may_come_without_an_id() {
         r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}"#,
     ] {
         let text = bytes(text);
-        let Ok(Message::Error { id: None, error }) = Message::read(&text, Limits::default()) else { panic!("an error") };
+        let Ok(Message::Error { id: None, error }) = Message::read(&text, Limits::default()) else {
+            panic!("an error")
+        };
         assert_eq!((error.code(), error.message().as_deref()), (Some(-32700), Some("no")));
     }
 }
@@ -85,10 +91,14 @@ fn batches_and_bare_values_are_invalid_requests_but_broken_ones_are_parse_errors
     assert_eq!(failure("[]").kind(), &ReadMessageErrorKind::Batch);
     assert_eq!(failure(r#"[{"jsonrpc":"2.0","method":"ping","id":1}]"#).rpc_code(), -32600);
     assert_eq!(failure("17").kind(), &ReadMessageErrorKind::NotAnObject);
-    for broken in ["", "[", "{", "{]", r#"{"a"}"#, r#"{"a":}"#, r#"{"a":1,}"#, "{}x", r#"{"a":01}"#, r#"{"a":1.}"#, r#"{"a":+1}"#] {
+    for broken in
+        ["", "[", "{", "{]", r#"{"a"}"#, r#"{"a":}"#, r#"{"a":1,}"#, "{}x", r#"{"a":01}"#, r#"{"a":1.}"#, r#"{"a":+1}"#]
+    {
         assert_eq!(failure(broken).rpc_code(), -32700, "{broken}");
     }
-    for broken in ["{\"a\":\"\n\"}", r#"{"a":"\x"}"#, r#"{"a":"\u12g4"}"#, r#"{"a":"#, r#"{"a":tru}"#, r#"{'a':1}"#, "{\"a\":-}"] {
+    for broken in
+        ["{\"a\":\"\n\"}", r#"{"a":"\x"}"#, r#"{"a":"\u12g4"}"#, r#"{"a":"#, r#"{"a":tru}"#, r#"{'a':1}"#, "{\"a\":-}"]
+    {
         assert!(matches!(failure(broken).kind(), ReadMessageErrorKind::Syntax { .. }), "{broken}");
     }
 }
@@ -164,7 +174,21 @@ fn bytes_that_are_not_utf8_are_a_parse_error() {
 
 #[test]
 fn what_serde_reads_we_read_and_the_other_way_round() {
-    for value in ["0", "-0", "-1.5E+7", "[1,[2,{}],\"\\n\"]", "{\"\":[]}", "\"\\ud83d\\ude00\"", "[ ]", "1e", "--1", "[1 2]", "nul", "\"\t\"", "{\"a\" 1}"] {
+    for value in [
+        "0",
+        "-0",
+        "-1.5E+7",
+        "[1,[2,{}],\"\\n\"]",
+        "{\"\":[]}",
+        "\"\\ud83d\\ude00\"",
+        "[ ]",
+        "1e",
+        "--1",
+        "[1 2]",
+        "nul",
+        "\"\t\"",
+        "{\"a\" 1}",
+    ] {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","x":{value}}}"#);
         let theirs = serde_json::from_str::<Value>(&text).is_ok();
         assert_eq!(Message::read(&bytes(&text), Limits::default()).is_ok(), theirs, "{value}");

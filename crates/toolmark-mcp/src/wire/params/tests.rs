@@ -24,12 +24,16 @@ fn a_call_is_renamed_and_every_other_byte_stays() {
 #[test]
 fn meta_is_added_where_there_is_none() {
     let params = object(r#"{"name":"a"}"#);
-    assert_eq!(&CallParams::of(&params).expect("a call").renamed("b", Some(b"{\"k\":1}"))[..], br#"{"_meta":{"k":1},"name":"b"}"#);
+    assert_eq!(
+        &CallParams::of(&params).expect("a call").renamed("b", Some(b"{\"k\":1}"))[..],
+        br#"{"_meta":{"k":1},"name":"b"}"#
+    );
 }
 
 #[test]
 fn what_only_some_revisions_have_is_found() {
-    let params = object(r#"{"name":"a","inputResponses":{"q":{}},"requestState":"s\u0031","task":{"ttl":5},"arguments":null}"#);
+    let params =
+        object(r#"{"name":"a","inputResponses":{"q":{}},"requestState":"s\u0031","task":{"ttl":5},"arguments":null}"#);
     let call = CallParams::of(&params).expect("a call");
     assert_eq!(call.input_responses().as_deref(), Some(&br#"{"q":{}}"#[..]));
     assert_eq!(call.request_state().as_deref(), Some("s1"));

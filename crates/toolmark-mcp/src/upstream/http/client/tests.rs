@@ -14,7 +14,15 @@ fn a_redirect_stays_on_the_server() {
 
 #[test]
 fn a_redirect_to_another_server_is_none() {
-    for location in ["http://evil/mcp", "//evil/mcp", "https://h:1/mcp", "http://h:2/mcp", "http://user@h:1/", "javascript://h:1/", " "] {
+    for location in [
+        "http://evil/mcp",
+        "//evil/mcp",
+        "https://h:1/mcp",
+        "http://h:2/mcp",
+        "http://user@h:1/",
+        "javascript://h:1/",
+        " ",
+    ] {
         assert_eq!(from("http://h:1/mcp", location), None, "{location}");
     }
 }
