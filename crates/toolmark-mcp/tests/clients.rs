@@ -4,6 +4,9 @@
 #[path = "../examples/endpoint/fixture.rs"]
 mod fixture;
 
+#[path = "clients/bridge.rs"]
+mod bridge;
+
 use std::convert::Infallible;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -21,7 +24,7 @@ use rmcp::service::{NotificationContext, PeerRequestOptions, RequestContext, Rol
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt as _};
 use serde_json::{Value, json};
-use toolmark_mcp::downstream::{Caller, Changed, Endpoint, Settings};
+use toolmark_mcp::downstream::{Caller, Changed, Endpoint, Service, Settings};
 
 use fixture::Fixture;
 
@@ -71,7 +74,7 @@ fn endpoint() -> Endpoint<Fixture> {
 }
 
 /// Serves on a free port and says where.
-async fn serve(endpoint: &Endpoint<Fixture>) -> String {
+async fn serve<S: Service>(endpoint: &Endpoint<S>) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let endpoint = endpoint.clone();
