@@ -33,6 +33,7 @@ const TARGETS: &[&str] = &[
     "effects_code",
     "effects_calls",
 ];
+const TARGETS: &[&str] = &["names", "snapshot", "canonical", "schema", "mcp_wire"];
 
 impl Fuzz {
     pub(crate) fn run(&self) -> ExitCode {
