@@ -32,8 +32,8 @@ const TARGETS: &[&str] = &[
     "effects_kubernetes",
     "effects_code",
     "effects_calls",
+    "mcp_wire",
 ];
-const TARGETS: &[&str] = &["names", "snapshot", "canonical", "schema", "mcp_wire"];
 
 impl Fuzz {
     pub(crate) fn run(&self) -> ExitCode {
