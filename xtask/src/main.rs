@@ -1,9 +1,11 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | bench | fuzz | index`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | bench | fuzz | index | schema`.
 
 mod bench;
+mod conformance;
 mod fuzz;
 mod index;
 mod run;
+mod schema;
 mod test;
 mod vectors;
 
@@ -24,20 +26,26 @@ enum Command {
     Test(test::Test),
     /// Check this workspace against recorded vectors
     Vectors(vectors::Vectors),
+    /// Run the official MCP conformance suite against the fixture, or against any server
+    Conformance(conformance::Conformance),
     /// Measure the budgets: each a ratio against something measured in the same run
     Bench(bench::Bench),
     /// Feed the parsers with hostile input for a while
     Fuzz(fuzz::Fuzz),
     /// Write the index of error pages
     Index(index::Index),
+    /// Write the JSON schema of `toolmark.toml`
+    Schema(schema::Schema),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Test(command) => command.run(),
         Command::Vectors(command) => command.run(),
+        Command::Conformance(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Index(command) => command.run(),
+        Command::Schema(command) => command.run(),
     }
 }

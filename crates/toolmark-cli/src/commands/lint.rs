@@ -2,11 +2,12 @@
 
 use serde_json::json;
 use toolmark_core::explain::{Code, Explain};
-use toolmark_lint::{Options, RuleId, TextOptions, render_text, rules};
+use toolmark_lint::{Options, RuleId, TextOptions, declarations_json, render_text, render_toml, rules};
 
-use crate::cli::Lint;
+use crate::cli::{Lint, Suggest};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::workspace::Written;
 use crate::{input, output};
 
 /// A rule that does not exist.
@@ -28,8 +29,19 @@ pub(crate) fn run(arguments: &Lint) -> Result<Exit, Failure> {
     let paths = [arguments.paths.as_slice(), arguments.tools.paths.as_slice()].concat();
     // What cannot be read becomes a finding, so that one report holds everything.
     let catalog = input::snapshot(&paths)?.into_builder().build_partly();
+    let written = Written::find(arguments.config.as_deref())?;
+    for tool in catalog.tools() {
+        if let Some(behavior) = written.said(tool) {
+            options = options.declared(tool.canonical().clone(), behavior);
+        }
+    }
     let lint = toolmark_lint::lint(&catalog, &options);
-    if arguments.sarif {
+    if let Some(who) = arguments.suggest {
+        match who {
+            Suggest::Operator => output::line(render_toml(&lint).trim_end())?,
+            Suggest::Publisher => output::json(&declarations_json(&lint))?,
+        }
+    } else if arguments.sarif {
         output::json(&lint.to_sarif())?;
     } else if arguments.json {
         output::json(&lint.to_json())?;

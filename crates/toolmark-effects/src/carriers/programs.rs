@@ -101,13 +101,29 @@ fn sql(clues: &Clues, out: &mut Vec<Carrier>) {
     }
 }
 
+/// How descriptions speak of SQL without saying so.
+const STATEMENTS: &[&str] = &[
+    "select quer",
+    "select statement",
+    "insert quer",
+    "insert statement",
+    "insert, update",
+    "insert/update",
+    "update or delete",
+    "update/delete",
+];
+
 fn sql_evidence(clues: &Clues, parameter: &Parameter) -> Option<String> {
     let named_sql = parameter.words.iter().any(|word| word == "sql");
     let holds = matches!(
         parameter.words.last().map(String::as_str),
         Some("sql" | "query" | "queries" | "statement" | "statements" | "text" | "script")
     );
-    let says_sql = |text: &str| has_word(text, "sql") || text.contains("select ") && text.contains(" from ");
+    let says_sql = |text: &str| {
+        has_word(text, "sql")
+            || text.contains("select ") && text.contains(" from ")
+            || STATEMENTS.iter().any(|statement| text.contains(statement))
+    };
     if named_sql && holds {
         return Some(format!("it is called `{}`", parameter.name()));
     }
@@ -128,6 +144,12 @@ fn sql_evidence(clues: &Clues, parameter: &Parameter) -> Option<String> {
     if says_sql(&clues.description) {
         return Some("the tool speaks of SQL".into());
     }
+    // `read_query` and `write_query` have no other meaning.
+    if clues.named(&["read", "write", "select", "insert", "update", "delete"])
+        && clues.named(&["query", "queries", "statement", "statements"])
+    {
+        return Some(format!("the tool is called `{}`", clues.raw));
+    }
     let runs = clues.named(&[
         "query",
         "execute",
@@ -141,8 +163,13 @@ fn sql_evidence(clues: &Clues, parameter: &Parameter) -> Option<String> {
         "exec",
         "statement",
     ]);
-    (runs && ENGINES.iter().any(|(name, _)| clues.served_by(&[name])))
-        .then(|| "the server is a database that speaks SQL".into())
+    if runs && ENGINES.iter().any(|(name, _)| clues.served_by(&[name])) {
+        return Some("the server is a database that speaks SQL".into());
+    }
+    let speaks = |engine: &str| clues.description.contains(engine) || parameter.description.contains(engine);
+    let of_its_own = ENGINES.iter().filter(|(_, dialect)| *dialect != Dialect::Generic);
+    (runs && of_its_own.into_iter().any(|(engine, _)| speaks(engine)))
+        .then(|| "the tool speaks of a database that speaks SQL".into())
 }
 
 fn dialect(clues: &Clues, parameter: &Parameter) -> Dialect {

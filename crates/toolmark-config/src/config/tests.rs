@@ -1,0 +1,330 @@
+use std::time::Duration;
+
+use toolmark_core::behavior::Behavior;
+use toolmark_core::explain::Explain as _;
+use toolmark_core::exposure::Mode;
+use toolmark_core::gate::OnMismatch;
+use toolmark_core::names::RawName;
+use toolmark_core::problem::Problem;
+
+use super::*;
+use crate::expand::{Connection, UpstreamAuth};
+use crate::values::{Era, Grant, Transport, Trust};
+
+/// The example of the design, with everything else that a file can say.
+const WHOLE: &str = r##"
+version = 1
+
+[packs.github]
+command = "npx"
+args = ["-y", "@modelcontextprotocol/server-github"]
+env = { TOKEN = "${GITHUB_TOKEN}", HOME = "${env:HOME}" }
+inherit_env = ["PATH"]
+env_file = ".env"
+cwd = "${HOME}/work"
+prefix = "gh"
+exposure = "prefixed"
+trust = "trusted"
+allow = ["*_issue", "merge_*"]
+deny = ["delete_*"]
+task = "read-only"
+roots = ["${HOME}/work"]
+era = "2025-11-25"
+limits = { timeout = "2min", start = "500ms", calls = 4, queue = 0, result_bytes = "64KiB" }
+
+[packs.github.tools.merge_pull_request]
+behavior = "MUTATES|MERGE|PR"
+display_name = { en = "Merge pull request", nl = "Pull request samenvoegen" }
+spoken = "merge"
+languages = { query = "sql:postgres", "/a/b" = "shell", note = "none" }
+timeout = "5s"
+
+[packs.github.tools."odd.name"]
+enabled = false
+
+[packs.docs]
+url = "https://docs.example.com/mcp"
+transport = "sse"
+headers = { X-Team = "${TEAM:-core}" }
+[packs.docs.auth.oauth]
+grant = "client_credentials"
+client_id = "${ID}"
+client_secret = "${ID}-$${not}"
+scopes = ["read"]
+
+[packs.away]
+url = "https://away.example.com/mcp"
+headers = { Authorization = "Bearer ${NOBODY_HAS_IT}" }
+enabled = false
+
+[tasks.read-only]
+expect = ["PURE|*|*", "a9f1c2d3e4b5a697"]
+on_mismatch = "ask"
+profile = "desk"
+
+[[rules]]
+verdict = "ask"
+tools = ["github.merge_pull_request"]
+arguments = { base = ["main", "release/*"], "/n" = ">1", deep = { not = 1.5 } }
+
+[policy]
+preset = "careful"
+cedar = ["policies/*.cedar"]
+default = "permit"
+
+[gateway]
+listen = "0.0.0.0:7319"
+store = "${HOME}/toolmark.db"
+public_url = "https://tools.example.com"
+allowed_hosts = ["tools.example.com"]
+allowed_origins = ["https://app.example.com"]
+durability = "full"
+limits = { body_bytes = 1000, depth = 8, concurrency = 2, rate = "10/min", sessions = 5, session_idle = "1h" }
+[gateway.auth]
+tokens = true
+[gateway.auth.jwt]
+issuer = "https://id.example.com"
+audience = "toolmark"
+jwks_url = "https://id.example.com/jwks"
+scopes = { "tools:read" = ["read-only"] }
+
+[telemetry]
+otlp = { endpoint = "http://127.0.0.1:4318", headers = { key = "${TEAM:-x}" } }
+log = { format = "json", filter = "warn" }
+metrics = false
+
+[names]
+default_locale = "en"
+exposure = "auto"
+
+[profiles.desk]
+client = "claude-code"
+server = "tm"
+exposure = "bare"
+task = "read-only"
+packs = ["github"]
+
+[agents.assistant]
+model = "openai:gpt-5"
+tools = ["github.*"]
+
+[console]
+enabled = false
+"##;
+
+fn read(text: &str) -> Config {
+    Config::read(text, "toolmark.toml").unwrap_or_else(|error| panic!("{:#?}", error.problems()))
+}
+
+fn problems(text: &str) -> Vec<String> {
+    let error = Config::read(text, "toolmark.toml").unwrap_err();
+    let shown = |problem: &Problem| {
+        let place = problem.place().unwrap();
+        format!("{}:{} {}: {}", place.line, place.column, problem.code(), problem.report().what())
+    };
+    error.problems().iter().map(shown).collect()
+}
+
+#[test]
+fn everything_that_a_file_can_say_is_read_into_its_type() {
+    let config = read(WHOLE);
+    let names: Vec<&str> = config.packs.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["github", "docs", "away"], "packs keep the order of the file");
+    let github = config.packs.get(&"github".parse().unwrap()).unwrap();
+    assert_eq!((github.exposure, github.trust, github.era), (Some(Mode::Prefixed), Trust::Trusted, Era::Sessions));
+    assert_eq!(github.limits.timeout, Duration::from_secs(120));
+    assert_eq!((github.limits.queue, github.limits.result_bytes.bytes()), (0, 65536));
+    let merge: RawName = "merge_pull_request".parse().unwrap();
+    let tool = github.tools.get(&merge).unwrap();
+    assert_eq!(tool.behavior, Some("MUTATES|MERGE|PR".parse::<Behavior>().unwrap()));
+    assert_eq!(tool.display_name.as_ref().unwrap().get("nl-BE"), Some("Pull request samenvoegen"));
+    assert_eq!(tool.spoken.as_ref().unwrap().get("de"), Some("merge"));
+    let settings = tool.settings(vec!["/srv".into()]);
+    assert_eq!(settings.languages.keys().collect::<Vec<_>>(), ["/a/b", "/note", "/query"]);
+    assert_eq!(settings.languages.get("/note"), Some(&None));
+    assert_eq!(github.timeout(&merge), Duration::from_secs(5));
+    let (task, on_mismatch) = (&config.tasks.iter().next().unwrap().1, OnMismatch::Ask);
+    assert_eq!((task.expect.len(), task.on_mismatch), (2, on_mismatch));
+    assert_eq!(config.rules[0].arguments.as_ref().unwrap()["deep"], serde_json::json!({"not": 1.5}));
+    assert_eq!(config.agents.get(&"assistant".parse().unwrap()).unwrap()["model"], "openai:gpt-5");
+    assert_eq!(config.gateway.limits.rate.unwrap().count(), 10);
+}
+
+#[test]
+fn allow_deny_and_switches_decide_which_tools_are_listed() {
+    let config = read(WHOLE);
+    let github = config.packs.get(&"github".parse().unwrap()).unwrap();
+    for (tool, listed) in
+        [("create_issue", true), ("merge_x", true), ("delete_issue", false), ("odd.name", false), ("read", false)]
+    {
+        assert_eq!(github.admits(&tool.parse().unwrap()), listed, "{tool}");
+    }
+}
+
+#[test]
+fn an_empty_file_has_every_default() {
+    let config = read("");
+    assert_eq!(config, Config::default());
+    assert_eq!(config.gateway.listen.to_string(), "127.0.0.1:7319");
+    assert!(!config.gateway.auth.is_required());
+}
+
+#[test]
+fn variables_are_replaced_by_the_environment_and_defaults() {
+    let environment = |name: &str| match name {
+        "HOME" => Some("/home/a".to_owned()),
+        "GITHUB_TOKEN" => Some("t0p".to_owned()),
+        "ID" => Some("id".to_owned()),
+        "TEAM" => Some(String::new()),
+        _ => None,
+    };
+    let expanded = read(WHOLE).expand(&environment).unwrap();
+    let [(_, Connection::Stdio(github)), (_, Connection::Http(docs))] = expanded.connections.as_slice() else {
+        panic!("{:?}", expanded.connections)
+    };
+    assert_eq!(github.env[0].1.expose(), "t0p");
+    assert_eq!(github.cwd.as_ref().unwrap().expose(), "/home/a/work");
+    assert_eq!(github.roots, ["/home/a/work"]);
+    assert_eq!((docs.transport, docs.headers[0].1.expose()), (Transport::Sse, "core"));
+    let Some(UpstreamAuth::OAuth { grant, client_secret, .. }) = &docs.auth else { panic!() };
+    assert_eq!((*grant, client_secret.as_ref().unwrap().expose()), (Grant::ClientCredentials, "id-${not}"));
+    assert_eq!(expanded.store.unwrap().expose(), "/home/a/toolmark.db");
+}
+
+#[test]
+fn every_missing_variable_is_named_with_its_pack_and_a_disabled_pack_misses_nothing() {
+    let error = read(WHOLE).expand(&|name| (name == "HOME").then(|| "/h".to_owned())).unwrap_err();
+    let missing: Vec<String> = error.missing().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        missing,
+        [
+            "`GITHUB_TOKEN` of the pack `github` is not set (`env.TOKEN`)",
+            "`ID` of the pack `docs` is not set (`auth.oauth.client_id`)",
+            "`ID` of the pack `docs` is not set (`auth.oauth.client_secret`)",
+        ]
+    );
+}
+
+#[test]
+fn a_variable_that_is_set_to_nothing_is_missing() {
+    let config = read("[packs.a]\nurl = \"https://a.example\"\nheaders = { K = \"${EMPTY}\" }");
+    assert_eq!(config.expand(&|_| Some(String::new())).unwrap_err().missing().len(), 1);
+}
+
+#[test]
+fn all_problems_are_reported_at_once_each_with_its_place() {
+    let text = "\
+[packs.GitHub]
+comand = \"npx\"
+
+[packs.a]
+url = \"ftp://x\"
+limits = { timeout = \"5 parsecs\", cals = 3, calls = \"many\" }
+tools.x.behavior = \"PURE|DELETE|REPO\"
+
+[tasks.t]
+expect = [\"PURE|*\", \"NOPE|*|*\"]
+
+[[rules]]
+verdict = \"maybe\"
+tools = []
+";
+    assert_eq!(
+        problems(text),
+        [
+            "1:1 config-missing-key: `[packs.GitHub]` has neither `command` nor `url`",
+            "1:8 pack-name-syntax: `packs.GitHub`: `GitHub` is not a pack name",
+            "2:1 config-unknown-key: `comand` is no key of `[packs.GitHub]`",
+            "5:1 config-value: `packs.a.url`: this is no address",
+            "6:22 config-value: `packs.a.limits.timeout`: `5 parsecs` is no time",
+            "6:35 config-unknown-key: `cals` is no key of `[packs.a.limits]`",
+            "6:53 config-value: `packs.a.limits.calls` is a text, not a whole number from 0 to 4294967295",
+            "7:20 behavior-contradiction: `packs.a.tools.x.behavior`: a PURE tool cannot DELETE",
+            "10:11 behavior-syntax: `tasks.t.expect[0]`: `PURE|*` has 2 fields, not three, four or seven",
+            "10:21 behavior-value: `tasks.t.expect[1]`: `NOPE` is not a value of `mutability`",
+            "13:1 rule-syntax: `rules[0]`: `maybe` is not a verdict",
+            "13:1 rule-syntax: `rules[0]`: the list `tools` is empty",
+        ]
+    );
+}
+
+#[test]
+fn a_misspelled_key_is_answered_with_the_right_one() {
+    let error = Config::read("[packs.a]\ncommnd = \"x\"\ncommand = \"x\"", "t").unwrap_err();
+    assert_eq!(error.problems()[0].report().fix(), "did you mean `command`?");
+    let error = Config::read("servers = 1", "t").unwrap_err();
+    assert!(error.problems()[0].report().fix().starts_with("use one of version, packs, tasks"));
+}
+
+#[test]
+fn syntax_errors_are_all_reported_with_their_lines() {
+    let all = problems("[packs.a]\ncommand = \n[packs.b\nurl = \"x\"\n");
+    assert!(all.len() >= 2 && all.iter().all(|problem| problem.contains("config-syntax")), "{all:#?}");
+    assert!(all[0].starts_with("2:"), "{all:#?}");
+    assert!(problems("a = 1\na = 2\n")[0].starts_with("2:1 config-syntax"));
+}
+
+#[test]
+fn a_server_is_a_program_or_an_address_and_has_only_the_keys_of_its_kind() {
+    assert_eq!(
+        problems("[packs.a]\ncommand = \"x\"\nurl = \"https://x\""),
+        ["3:1 config-conflict: `[packs.a]` has both `command` and `url`"]
+    );
+    assert_eq!(
+        problems("[packs.a]\nurl = \"https://x\"\nargs = []\ncwd = \"/\""),
+        [
+            "3:1 config-conflict: `[packs.a]` is an address that is called, which has no `args`",
+            "4:1 config-conflict: `[packs.a]` is an address that is called, which has no `cwd`",
+        ]
+    );
+}
+
+#[test]
+fn a_reference_to_nothing_is_refused_where_it_stands() {
+    let text = "[packs.a]\ncommand = \"x\"\ntask = \"gone\"\n[profiles.p]\nclient = \"cursor\"\npacks = [\"a\", \"b\"]\n\
+                [tasks.cursor]\nexpect = [\"PURE|*|*\"]\nprofile = \"nobody\"";
+    assert_eq!(
+        problems(text),
+        [
+            "3:1 config-no-such-name: `packs.a.task` names the task `gone`, which is not there",
+            "6:1 config-no-such-name: `profiles.p.packs` names the pack `b`, which is not there",
+            "7:8 config-conflict: `[tasks.cursor]` cannot have the address `/mcp/cursor`: a client has the same name",
+            "9:1 config-no-such-name: `tasks.cursor.profile` names the profile `nobody`, which is not there",
+        ]
+    );
+}
+
+#[test]
+fn an_address_that_others_can_reach_needs_authentication() {
+    assert_eq!(problems("[gateway]\nlisten = \"0.0.0.0:1\"").len(), 1);
+    assert!(problems("[gateway]\nlisten = \"[::]:1\"")[0].contains("config-listen-without-auth"));
+    read("[gateway]\nlisten = \"0.0.0.0:1\"\nauth = { tokens = true }");
+    read("[gateway]\nlisten = \"[::1]:1\"");
+    read("[gateway]\nlisten = \"localhost:80\"");
+}
+
+#[test]
+fn what_may_be_secret_is_never_shown() {
+    let text = "[packs.a]\nurl = \"https://x\"\nheaders = { Authorization = \"Bearer s3cret ${oops\", B = [\"s3cret\"] }\n\
+                auth = { bearer = \"s3cret\" }\n";
+    let error = Config::read(text, "t").unwrap_err();
+    assert_eq!(error.problems().len(), 2);
+    let shown = format!("{error:?} {error} {:?} {:?}", error.report().to_json(), error.problems());
+    assert!(!shown.contains("s3cret"), "{shown}");
+    let config = read("[packs.a]\ncommand = \"x\"\nargs = [\"--key=s3cret\"]\nenv = { K = \"s3cret${V}\" }");
+    let expanded = config.expand(&|_| Some("s3cret".into())).unwrap();
+    let shown = format!("{config:?} {expanded:?}");
+    assert!(!shown.contains("s3cret") && shown.contains("${V}"), "{shown}");
+}
+
+#[test]
+fn hostile_texts_are_refused_and_never_panic() {
+    let deep = format!("a = {}1{}", "[".repeat(5000), "]".repeat(5000));
+    let texts =
+        ["\u{0}", "[", "=", "[[packs]]", "packs = 1", "[packs]\na = 1", "rules = {}", "[packs.a.tools]\nb = 1", &deep];
+    for text in texts {
+        assert!(Config::read(text, "t").is_err(), "{text:.20}");
+    }
+    assert!(Config::read(&" ".repeat(5 << 20), "t").unwrap_err().problems()[0].code().as_str() == "config-too-large");
+    read("\u{feff}[packs.a]\r\ncommand = \"x\"\r\n");
+}

@@ -1,0 +1,19 @@
+//! The tables of `toolmark.toml`. Each is declared once; its type, defaults, reader and schema come from that declaration.
+
+mod foreign;
+mod gateway;
+mod pack;
+mod policy;
+mod profile;
+mod task;
+mod telemetry;
+mod tool;
+
+pub use gateway::{Gateway, GatewayAuth, GatewayLimits, Jwt};
+pub use pack::{OAuth, Pack, PackAuth, PackLimits};
+pub use policy::PolicySection;
+pub(crate) use policy::RuleShape;
+pub use profile::{Console, Names, Profile};
+pub use task::Task;
+pub use telemetry::{Log, Otlp, Telemetry};
+pub use tool::Tool;

@@ -1,0 +1,26 @@
+//! The kinds of values that a configuration is made of: times, sizes, rates, words, texts with variables, secrets.
+
+mod duration;
+mod entries;
+mod localized;
+mod name;
+mod rate;
+mod secret;
+mod size;
+mod template;
+mod words;
+
+pub use entries::{Entries, Key};
+pub use localized::Localized;
+pub(crate) use localized::is_locale;
+pub use name::{Name, ParseNameError};
+pub use rate::Rate;
+pub use secret::Secret;
+pub use size::Size;
+pub(crate) use template::is_variable;
+pub use template::{Part, Template};
+pub(crate) use words::no_word;
+pub use words::{Durability, Era, Grant, LogFormat, Transport, Trust};
+
+#[cfg(test)]
+mod tests;

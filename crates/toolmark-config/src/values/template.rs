@@ -1,0 +1,184 @@
+//! Text with variables: `Bearer ${TOKEN}`. It has no value until an environment is given, and a missing variable is never the empty text.
+
+use std::fmt;
+
+use super::Secret;
+use crate::read::{FromToml, Node, Reader, Refused, parsed};
+
+/// A text in which `${NAME}`, `${NAME:-default}` and `${env:NAME}` stand for variables, and `$${` for `${`.
+///
+/// Its literal parts may be secret, so it is shown with its variables only.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Template(Vec<Part>);
+
+/// A part of a template.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text that stands for itself.
+    Literal(Secret),
+    /// Text that the environment gives.
+    Variable {
+        /// The name.
+        name: String,
+        /// What holds when the variable is not set or empty.
+        default: Option<Secret>,
+    },
+}
+
+impl Template {
+    /// Text without variables.
+    #[must_use]
+    pub fn literal(text: &str) -> Self {
+        if text.is_empty() { Self::default() } else { Self(vec![Part::Literal(Secret::new(text))]) }
+    }
+
+    /// Puts parts together.
+    #[must_use]
+    pub fn from_parts(parts: Vec<Part>) -> Self {
+        Self(parts)
+    }
+
+    /// Its parts.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.0
+    }
+
+    /// The text, if it holds no variable.
+    #[must_use]
+    pub fn as_literal(&self) -> Option<Secret> {
+        let mut whole = String::new();
+        for part in &self.0 {
+            match part {
+                Part::Literal(text) => whole.push_str(text.expose()),
+                Part::Variable { .. } => return None,
+            }
+        }
+        Some(Secret::new(whole))
+    }
+
+    /// The names of its variables.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Variable { name, .. } => Some(name.as_str()),
+        })
+    }
+
+    /// The text with every variable replaced.
+    ///
+    /// # Errors
+    /// The names of the variables that are not set and have no default, in order.
+    pub fn expand(&self, environment: &impl Fn(&str) -> Option<String>) -> Result<Secret, Vec<String>> {
+        let mut whole = String::new();
+        let mut missing = Vec::new();
+        for part in &self.0 {
+            match part {
+                Part::Literal(text) => whole.push_str(text.expose()),
+                Part::Variable { name, default } => {
+                    match (environment(name).filter(|value| !value.is_empty()), default) {
+                        (Some(value), _) => whole.push_str(&value),
+                        (None, Some(default)) => whole.push_str(default.expose()),
+                        (None, None) => missing.push(name.clone()),
+                    }
+                }
+            }
+        }
+        if missing.is_empty() { Ok(Secret::new(whole)) } else { Err(missing) }
+    }
+
+    /// The text as it is written in `toolmark.toml`.
+    #[must_use]
+    pub fn written(&self) -> Secret {
+        let mut whole = String::new();
+        for part in &self.0 {
+            match part {
+                Part::Literal(text) => whole.push_str(&text.expose().replace("${", "$${")),
+                Part::Variable { name, default: None } => whole.push_str(&format!("${{{name}}}")),
+                Part::Variable { name, default: Some(default) } => {
+                    whole.push_str(&format!("${{{name}:-{}}}", default.expose()));
+                }
+            }
+        }
+        Secret::new(whole)
+    }
+
+    /// Reads a text.
+    pub(crate) fn parse(text: &str) -> Result<Self, Refused> {
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find("${") {
+            let (before, after) = (rest.get(..at).unwrap_or_default(), rest.get(at + 2..).unwrap_or_default());
+            if let Some(before) = before.strip_suffix('$') {
+                literal.push_str(before);
+                literal.push_str("${");
+                rest = after;
+                continue;
+            }
+            literal.push_str(before);
+            let Some((inside, after)) = after.split_once('}') else {
+                return Err(wrong("a `${` has no `}`".into()));
+            };
+            if !literal.is_empty() {
+                parts.push(Part::Literal(Secret::new(std::mem::take(&mut literal))));
+            }
+            parts.push(variable(inside)?);
+            rest = after;
+        }
+        literal.push_str(rest);
+        if !literal.is_empty() {
+            parts.push(Part::Literal(Secret::new(literal)));
+        }
+        Ok(Self(parts))
+    }
+}
+
+/// What stands between `${` and `}`.
+fn variable(inside: &str) -> Result<Part, Refused> {
+    let inside = inside.strip_prefix("env:").unwrap_or(inside);
+    let (name, default) = match inside.split_once(":-") {
+        Some((name, default)) => (name, Some(Secret::new(default))),
+        None => (inside, None),
+    };
+    if is_variable(name) {
+        Ok(Part::Variable { name: name.into(), default })
+    } else {
+        Err(wrong(format!("`${{{}}}` is no variable", toolmark_core::text::visible(name, 40))))
+    }
+}
+
+/// True for what an environment calls a variable.
+pub(crate) fn is_variable(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn wrong(message: String) -> Refused {
+    Refused::Variable { key: String::new(), message }
+}
+
+impl FromToml for Template {
+    fn from_toml(node: &Node<'_>, reader: &mut Reader) -> Option<Self> {
+        parsed(node, "a text", reader, Self::parse)
+    }
+}
+
+/// The variables by name, everything else masked.
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in &self.0 {
+            write!(f, "{part:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(secret) => write!(f, "{secret:?}"),
+            Self::Variable { name, .. } => write!(f, "${{{name}}}"),
+        }
+    }
+}

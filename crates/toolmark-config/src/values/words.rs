@@ -1,0 +1,112 @@
+//! Settings that are one of a few words. A word that is not among them is refused, with the list.
+
+use toolmark_core::text::visible;
+
+use crate::read::{FromToml, Node, Reader, Refused, parsed};
+
+/// Declares an enum whose values are words.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, schemars::JsonSchema)]
+        pub enum $name {
+            $($(#[$variant_meta])* #[schemars(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// Every word.
+            pub const WORDS: &[&str] = &[$($word),*];
+
+            /// The setting in one word.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+
+        impl FromToml for $name {
+            fn from_toml(node: &Node<'_>, reader: &mut Reader) -> Option<Self> {
+                parsed(node, "a word", reader, |text| match text {
+                    $($word => Ok(Self::$variant),)*
+                    other => Err(no_word(other, Self::WORDS)),
+                })
+            }
+        }
+    };
+}
+
+/// A word that is not in the list.
+pub(crate) fn no_word(found: &str, words: &[&str]) -> Refused {
+    Refused::value(
+        format!("`{}` is not one of its words", visible(found, 40)),
+        format!("use one of {}", words.join(", ")),
+    )
+}
+
+words! {
+    /// How an HTTP server is spoken to.
+    pub enum Transport {
+        /// Streamable HTTP.
+        #[default]
+        Http = "http",
+        /// HTTP with server-sent events, as before 2025-03-26.
+        Sse = "sse",
+    }
+}
+
+words! {
+    /// Which revision of MCP a server speaks.
+    pub enum Era {
+        /// The server is asked.
+        #[default]
+        Auto = "auto",
+        /// Sessions.
+        Sessions = "2025-11-25",
+        /// Stateless.
+        Stateless = "2026-07-28",
+    }
+}
+
+words! {
+    /// Whether what a publisher says about its own tools is believed.
+    pub enum Trust {
+        /// Only as far as a second opinion agrees. A claim alone never makes a call less guarded.
+        #[default]
+        Untrusted = "untrusted",
+        /// As if the operator had said it.
+        Trusted = "trusted",
+    }
+}
+
+words! {
+    /// How Toolmark gets a token for a server.
+    pub enum Grant {
+        /// A person logs in once, with `toolmark login`.
+        #[default]
+        AuthorizationCode = "authorization_code",
+        /// The client's own credentials.
+        ClientCredentials = "client_credentials",
+    }
+}
+
+words! {
+    /// When a row of the audit counts as written.
+    pub enum Durability {
+        /// When the system has it: a crash of the program loses nothing, a power cut may lose the last moments.
+        #[default]
+        Normal = "normal",
+        /// When the disk has it.
+        Full = "full",
+    }
+}
+
+words! {
+    /// How log lines are written.
+    pub enum LogFormat {
+        /// For people.
+        #[default]
+        Text = "text",
+        /// One JSON object a line.
+        Json = "json",
+    }
+}
