@@ -1,0 +1,82 @@
+//! Calls, kept in the store: one row each, written off the path of the call.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use toolmark_core::digest::ArgumentDigest;
+use toolmark_core::json;
+use toolmark_core::verdict::Decision;
+use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder};
+use toolmark_store::Micros;
+use toolmark_store::audit::{AuditRecord, AuditSink, AuditTool, Outcome, Timings};
+use uuid::Uuid;
+
+/// Writes every record of the pipeline to a sink.
+pub struct AuditRecorder(AuditSink);
+
+impl AuditRecorder {
+    /// Writes to this sink.
+    #[must_use]
+    pub fn new(sink: AuditSink) -> Self {
+        Self(sink)
+    }
+}
+
+impl Recorder for AuditRecorder {
+    fn record(&self, record: &Record<'_>) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
+        let mut row = AuditRecord::new(Uuid::now_v7(), time, record.lookup.into(), outcome(record.end));
+        row.caller = Some(record.caller.name().into());
+        row.session = record.caller.session().map(Into::into);
+        row.tool = Some(AuditTool {
+            canonical: record.tool.canonical().as_str().into(),
+            mark: record.tool.mark(),
+            definition: record.tool.digest(),
+        });
+        row.task = record.task.map(Into::into);
+        row.verdict = Some(record.verdict.decision());
+        if record.verdict.decision() > Decision::Allow {
+            row.reasons = record.verdict.to_json().get("reasons").map(|reasons| reasons.to_string().into());
+            let rules: Vec<&serde_json::Value> =
+                record.verdict.reasons().iter().filter_map(|reason| reason.facts.get("rule")).collect();
+            row.rules = (!rules.is_empty()).then(|| serde_json::json!(rules).to_string().into());
+            row.code = record.verdict.deciding().next().map(|reason| Arc::from(reason.code));
+        }
+        row.policy = Some(record.policy.to_string().into());
+        row.arguments_size = Some(record.arguments.len() as u64);
+        row.arguments = std::str::from_utf8(record.arguments)
+            .ok()
+            .and_then(|text| json::read(text).ok())
+            .map(|arguments| ArgumentDigest::of(&arguments));
+        let nanos = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        row.timings = Timings {
+            judge: nanos(record.timings.examine),
+            approve: nanos(record.timings.approve),
+            dispatch: nanos(record.timings.dispatch),
+            total: nanos(record.timings.total()),
+            ..Timings::default()
+        };
+        self.0.note(row);
+    }
+}
+
+fn outcome(end: End) -> Outcome {
+    match end {
+        End::Ran => Outcome::Ok,
+        End::ToolFailed => Outcome::ToolError,
+        End::Observed => Outcome::Observed,
+        End::Approved => Outcome::Approved,
+        End::Invalid => Outcome::Invalid,
+        End::Denied => Outcome::Denied,
+        End::Asked => Outcome::Asked,
+        End::Failed(kind) => match kind {
+            DispatchErrorKind::Unavailable => Outcome::Unavailable,
+            DispatchErrorKind::Busy => Outcome::Busy,
+            DispatchErrorKind::Timeout => Outcome::Timeout,
+            DispatchErrorKind::Cancelled => Outcome::Cancelled,
+            DispatchErrorKind::TooLarge => Outcome::TooLarge,
+            DispatchErrorKind::Failed => Outcome::UpstreamFailed,
+        },
+    }
+}

@@ -1,0 +1,294 @@
+//! One configured server: started, listened to, started again when it ends. A slow or dead one never holds up the others.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use toolmark_config::sections;
+use toolmark_config::values::{Era as WrittenEra, Transport};
+use toolmark_config::{Connection, UpstreamAuth};
+use toolmark_core::names::PackName;
+use toolmark_core::text::visible;
+use toolmark_core::tool::Source;
+use toolmark_mcp::upstream::{
+    ConnectOptions, EventSender, ListKind, Target, Upstream, UpstreamEvent, UpstreamLimits, minimal_environment,
+};
+use toolmark_mcp::wire::version::Era;
+
+use crate::listing::Listed;
+
+/// The first wait before a server is tried again, and the longest.
+const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// How a pack stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PackState {
+    /// It is being started for the first time.
+    Starting,
+    /// It can be called.
+    Ready,
+    /// It cannot, for this reason; it is tried again.
+    Unavailable(String),
+    /// It was stopped with the gateway.
+    Stopped,
+}
+
+/// How a pack is reached.
+pub(crate) enum Way {
+    /// As configured.
+    Configured(Box<(Target, ConnectOptions)>),
+    /// A server in this process.
+    Built(Box<dyn Fn() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) + Send + Sync>),
+}
+
+/// One pack of a running gateway.
+pub struct PackHandle {
+    name: PackName,
+    source: Source,
+    timeout: Duration,
+    way: Way,
+    state: Mutex<PackState>,
+    upstream: ArcSwapOption<Upstream>,
+    stop: CancellationToken,
+}
+
+/// What a pack tells the gateway.
+pub(crate) enum News {
+    /// Its lists, new or again.
+    Listed(PackName, Box<Listed>),
+    /// It came or went.
+    State,
+    /// One of its resources changed.
+    Resource(String),
+}
+
+impl PackHandle {
+    pub(crate) fn configured(name: PackName, pack: &sections::Pack, connection: &Connection) -> Result<Self, String> {
+        let (target, source) = target(connection)?;
+        let limits = UpstreamLimits {
+            connect: pack.limits.start,
+            request: pack.limits.timeout,
+            in_flight: pack.limits.calls as usize,
+            queue: pack.limits.queue as usize,
+            bytes: pack.limits.result_bytes.as_usize(),
+            ..UpstreamLimits::default()
+        };
+        let era = match pack.era {
+            WrittenEra::Auto => None,
+            WrittenEra::Sessions => Some(Era::Session),
+            WrittenEra::Stateless => Some(Era::Stateless),
+        };
+        let options = ConnectOptions {
+            era,
+            capabilities: bytes::Bytes::from_static(br#"{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}"#),
+            inherited: minimal_environment(std::env::vars_os()),
+            limits,
+            ..ConnectOptions::default()
+        };
+        Ok(Self::new(name, source, pack.limits.timeout, Way::Configured(Box::new((target, options)))))
+    }
+
+    pub(crate) fn new(name: PackName, source: Source, timeout: Duration, way: Way) -> Self {
+        Self {
+            name,
+            source,
+            timeout,
+            way,
+            state: Mutex::new(PackState::Starting),
+            upstream: ArcSwapOption::empty(),
+            stop: CancellationToken::new(),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &PackName {
+        &self.name
+    }
+
+    /// Where its tools come from.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn state(&self) -> PackState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The last lines of its standard error.
+    #[must_use]
+    pub fn stderr_tail(&self) -> Vec<String> {
+        self.upstream.load().as_ref().map(|upstream| upstream.stderr_tail()).unwrap_or_default()
+    }
+
+    /// How long its calls may take.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The connection, while there is one.
+    pub(crate) fn upstream(&self) -> Option<Arc<Upstream>> {
+        self.upstream.load_full().filter(|upstream| !upstream.is_closed())
+    }
+
+    /// Ends it and whatever it started.
+    pub(crate) async fn stop(&self) {
+        self.stop.cancel();
+        if let Some(upstream) = self.upstream.swap(None) {
+            upstream.close().await;
+        }
+        self.set(PackState::Stopped);
+    }
+
+    fn set(&self, state: PackState) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+
+    /// Keeps the server running and the gateway informed, until it is stopped.
+    pub(crate) async fn supervise(self: Arc<Self>, news: mpsc::Sender<News>) {
+        let mut wait = WAIT.0;
+        loop {
+            let (events, heard) = EventSender::channel(64);
+            let life = self.live(events, heard, &news, &mut wait);
+            let why = tokio::select! {
+                () = self.stop.cancelled() => return,
+                why = life => why,
+            };
+            tracing::warn!(pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
+            self.upstream.store(None);
+            self.set(PackState::Unavailable(visible(&why, 500)));
+            let _ = news.send(News::State).await;
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = tokio::time::sleep(wait) => {}
+            }
+            wait = (wait * 2).min(WAIT.1);
+        }
+    }
+
+    /// From one start to the end. Says why it ended.
+    async fn live(
+        &self,
+        events: EventSender,
+        mut heard: mpsc::Receiver<UpstreamEvent>,
+        news: &mpsc::Sender<News>,
+        wait: &mut Duration,
+    ) -> String {
+        let connected = match &self.way {
+            Way::Configured(way) => Upstream::connect(way.0.clone(), way.1.clone(), events).await,
+            Way::Built(build) => {
+                let (ours, theirs) = build();
+                Upstream::over(ours, theirs, ConnectOptions::default(), events).await
+            }
+        };
+        let upstream = match connected {
+            Ok(upstream) => Arc::new(upstream),
+            Err(error) => return error.to_string(),
+        };
+        if let Err(why) = self.relist(&upstream, news).await {
+            upstream.close().await;
+            return why;
+        }
+        self.upstream.store(Some(Arc::clone(&upstream)));
+        self.set(PackState::Ready);
+        *wait = WAIT.0;
+        let _ = news.send(News::State).await;
+        while let Some(event) = heard.recv().await {
+            match event {
+                UpstreamEvent::ListChanged(ListKind::Tools | ListKind::Resources | ListKind::Templates | ListKind::Prompts)
+                | UpstreamEvent::Reconnected => {
+                    if let Err(why) = self.relist(&upstream, news).await {
+                        tracing::warn!(pack = %self.name, reason = %why, "a list could not be read again");
+                    }
+                }
+                UpstreamEvent::ResourceUpdated(params) => {
+                    let params = toolmark_mcp::wire::RawObject::read(params, toolmark_mcp::wire::Limits::default());
+                    if let Some(uri) = params.ok().and_then(|params| params.text("uri").map(std::borrow::Cow::into_owned)) {
+                        let _ = news.send(News::Resource(uri)).await;
+                    }
+                }
+                UpstreamEvent::Log(_) => {}
+                UpstreamEvent::Closed(why) => return why,
+            }
+        }
+        "the connection ended".into()
+    }
+
+    async fn relist(&self, upstream: &Upstream, news: &mpsc::Sender<News>) -> Result<(), String> {
+        let listed = Listed::of(upstream).await.map_err(|error| error.to_string())?;
+        let _ = news.send(News::Listed(self.name.clone(), Box::new(listed))).await;
+        Ok(())
+    }
+}
+
+/// Where a pack is, and what its tools' source is called. Secrets are in neither name.
+fn target(connection: &Connection) -> Result<(Target, Source), String> {
+    match connection {
+        Connection::Stdio(stdio) => {
+            let args: Vec<String> = stdio.args.iter().map(|arg| arg.expose().to_owned()).collect();
+            let mut env: BTreeMap<String, String> =
+                stdio.inherit_env.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?))).collect();
+            if let Some(path) = &stdio.env_file {
+                let text = std::fs::read_to_string(path.expose())
+                    .map_err(|error| format!("its `env_file` cannot be read: {error}"))?;
+                let more = toolmark_config::env_file::read(&text, "env_file").map_err(|error| error.to_string())?;
+                env.extend(more.into_iter().map(|(name, value)| (name, value.expose().to_owned())));
+            }
+            env.extend(stdio.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())));
+            let command = stdio.command.expose().to_owned();
+            let digest = Sha256::digest(args.join("\0").as_bytes());
+            let short: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+            let program = command.rsplit('/').next().unwrap_or_default();
+            let source = Source::new(&format!("stdio:{program}#{short}"));
+            let cwd = stdio.cwd.as_ref().map(|cwd| cwd.expose().into());
+            Ok((Target::Stdio { command, args, env, cwd }, source))
+        }
+        Connection::Http(http) => {
+            let url: http::Uri =
+                http.url.expose().parse().map_err(|error| format!("its `url` is no address: {error}"))?;
+            let mut headers = HeaderMap::new();
+            let mut insert = |name: &str, value: &str| -> Result<(), String> {
+                let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
+                let mut value = HeaderValue::try_from(value).map_err(|_| format!("the header `{name}` has no valid value"))?;
+                value.set_sensitive(true);
+                headers.insert(name, value);
+                Ok(())
+            };
+            for (name, value) in &http.headers {
+                insert(name, value.expose())?;
+            }
+            match &http.auth {
+                Some(UpstreamAuth::Bearer(token)) => insert("authorization", &format!("Bearer {}", token.expose()))?,
+                Some(UpstreamAuth::OAuth { .. }) => {
+                    return Err("OAuth for upstreams is not in this version; use `auth.bearer` or `headers`".into());
+                }
+                None => {}
+            }
+            let source = Source::new(&format!(
+                "{}://{}{}",
+                url.scheme_str().unwrap_or("http"),
+                url.authority().map(|authority| authority.as_str().rsplit('@').next().unwrap_or_default()).unwrap_or_default(),
+                url.path()
+            ));
+            let target = match http.transport {
+                Transport::Sse => Target::Sse { url, headers },
+                Transport::Http => Target::Http { url, headers },
+            };
+            Ok((target, source))
+        }
+    }
+}
+
+impl std::fmt::Debug for PackHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PackHandle").field("name", &self.name).field("state", &self.state()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,111 @@
+//! What clients of the gateway get: lists from the snapshot, calls through the pipeline, the rest from the pack that it belongs to.
+
+mod call;
+mod relay;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use toolmark_mcp::downstream::{About, Answer, Caller, Context, Incoming, Service};
+use toolmark_mcp::wire::{Limits, RawObject, codes};
+
+use crate::gateway::Gateway;
+use crate::snapshot::{Kind, Snapshot};
+use crate::view::ViewName;
+
+/// The service behind every address of a gateway.
+#[derive(Debug)]
+pub struct Front {
+    gateway: Arc<Gateway>,
+}
+
+impl Front {
+    /// Answers for a gateway.
+    #[must_use]
+    pub fn new(gateway: Arc<Gateway>) -> Self {
+        Self { gateway }
+    }
+
+    fn list_tools(&self, request: &Incoming) -> Answer {
+        let snapshot = self.gateway.snapshot();
+        let view = match snapshot.view(&view_name(&request.caller)) {
+            Ok(view) => view,
+            Err(error) => return Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
+        };
+        let cursor = match request.params.get("cursor") {
+            None => None,
+            Some(b"null") => None,
+            Some(_) => match request.params.text("cursor") {
+                Some(cursor) => Some(cursor),
+                None => return bad_cursor(),
+            },
+        };
+        view.page(request.era(), cursor.as_deref()).map_or_else(bad_cursor, Answer::Prepared)
+    }
+}
+
+impl Service for Front {
+    async fn call(&self, request: Incoming, context: Context) -> Answer {
+        match &*request.method {
+            "tools/call" => self.call_tool(request, context).await,
+            "tools/list" => self.list_tools(&request),
+            "resources/list" => self.list(&request, Kind::Resource),
+            "resources/templates/list" => self.list(&request, Kind::Template),
+            "prompts/list" => self.list(&request, Kind::Prompt),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
+                self.relay_resource(request, context).await
+            }
+            "prompts/get" => self.relay_prompt(request, context).await,
+            "completion/complete" => self.relay_completion(request, context).await,
+            "subscriptions/listen" => self.listen(&request),
+            _ => Answer::fault(codes::METHOD_NOT_FOUND, "this method is not known here"),
+        }
+    }
+
+    fn about(&self, _: &Caller) -> Arc<About> {
+        Arc::new(about(&self.gateway.snapshot()))
+    }
+}
+
+fn about(snapshot: &Snapshot) -> About {
+    let mut capabilities = vec![r#""tools":{"listChanged":true}"#];
+    if snapshot.any(|listed| !listed.resources.is_empty() || !listed.templates.is_empty()) {
+        capabilities.push(if snapshot.any(|listed| listed.subscribes) {
+            r#""resources":{"listChanged":true,"subscribe":true}"#
+        } else {
+            r#""resources":{"listChanged":true}"#
+        });
+    }
+    if snapshot.any(|listed| !listed.prompts.is_empty()) {
+        capabilities.push(r#""prompts":{"listChanged":true}"#);
+    }
+    if snapshot.any(|listed| listed.completes) {
+        capabilities.push(r#""completions":{}"#);
+    }
+    capabilities.push(r#""logging":{}"#);
+    capabilities.push(r#""extensions":{"dev.toolmark/identity":{}}"#);
+    let text = Bytes::from(format!("{{{}}}", capabilities.join(",")));
+    About {
+        server_info: Bytes::from_static(
+            concat!(r#"{"name":"toolmark","title":"Toolmark","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#).as_bytes(),
+        ),
+        capabilities: object(text),
+        instructions: None,
+        ttl_ms: 60_000,
+        public: false,
+    }
+}
+
+fn view_name(caller: &Caller) -> ViewName {
+    let binding = caller.binding();
+    ViewName { task: binding.task.clone(), profile: binding.profile.clone() }
+}
+
+fn bad_cursor() -> Answer {
+    Answer::fault(codes::INVALID_PARAMS, "this cursor was not given out by this gateway")
+}
+
+/// Text of ours as an object; an empty one for what is none, which ours always is.
+fn object(text: Bytes) -> RawObject {
+    RawObject::read(text, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or_else(|_| RawObject::empty())
+}

@@ -1,0 +1,220 @@
+//! `tools/call`: identified by the names of the address, taken through the pipeline, sent to the pack that owns the tool.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use toolmark_core::catalog::Resolution;
+use toolmark_core::explain::{Code, Explain as _};
+use toolmark_core::text::visible;
+use toolmark_core::tool::Tool;
+use toolmark_core::verdict::Decision;
+use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming};
+use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
+use toolmark_mcp::wire::params::CallParams;
+use toolmark_mcp::wire::{Change, RawObject, codes, write};
+use toolmark_policy::Caller;
+use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Request, Settled};
+
+use super::relay::Back;
+use super::{Front, object, view_name};
+use crate::snapshot::Snapshot;
+use crate::view::View;
+
+/// The key under which results say what became of the call.
+const CALL: &str = "dev.toolmark/call";
+
+/// What a pack answered.
+enum Output {
+    Result(RawObject),
+    Fault(Fault),
+}
+
+impl Front {
+    pub(super) async fn call_tool(&self, request: Incoming, context: Context) -> Answer {
+        let snapshot = self.gateway.snapshot();
+        let view = match snapshot.view(&view_name(&request.caller)) {
+            Ok(view) => view,
+            Err(error) => return Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
+        };
+        let params = match CallParams::of(&request.params) {
+            Ok(params) => params,
+            Err(error) => return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code())),
+        };
+        let Some(exposed) = view.table().resolve(params.name()) else {
+            return Answer::Fault(unknown(&snapshot, &view, params.name()));
+        };
+        let tool = exposed.tool;
+        let raw = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
+        // Read by the strict reader: what two readers may understand differently is refused before it is judged.
+        let arguments = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
+            Some(Ok(arguments)) => arguments.to_value(),
+            Some(Err(error)) => return refused(&error.to_string(), "arguments-unreadable"),
+            None => return refused("the arguments are not UTF-8", "arguments-unreadable"),
+        };
+        let caller = Caller::new(request.caller.principal());
+        let caller = match &request.session {
+            Some(session) => caller.in_session(session),
+            None => caller,
+        };
+        let arrived = Arrived {
+            lookup: params.name(),
+            request: Request { tool, arguments: &arguments, task: view.task(), caller },
+            raw: &raw,
+        };
+        let settled = self
+            .gateway
+            .pipeline()
+            .run(
+                snapshot.workspace(),
+                &arrived,
+                |other| view.name_of(other).map(str::to_owned),
+                |output: &Output| match output {
+                    Output::Result(result) => result.is_error(),
+                    Output::Fault(_) => true,
+                },
+                || dispatch(&snapshot, tool, &request, &params, context),
+            )
+            .await;
+        match settled {
+            None => Answer::fault(codes::INTERNAL_ERROR, "the tool is not part of this workspace"),
+            Some(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
+            Some(Settled::Ran(Output::Result(result), passage)) => {
+                let meta = meta(tool, &passage, None);
+                Answer::Result(object(write::insert_meta(&result, CALL, meta.as_bytes())))
+            }
+            Some(Settled::Refused(refusal, passage)) => {
+                failure(refusal.text(), &meta(tool, &passage, Some(refusal.code())))
+            }
+            Some(Settled::Failed(error, passage)) => {
+                failure(&error.text(params.name()), &meta(tool, &passage, Some(error.code().as_str())))
+            }
+        }
+    }
+}
+
+/// Sends the call to the pack of its tool, once.
+async fn dispatch(
+    snapshot: &Snapshot,
+    tool: &Tool,
+    request: &Incoming,
+    params: &CallParams<'_>,
+    context: Context,
+) -> Result<Output, DispatchError> {
+    let unavailable = |why: &str| DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why);
+    let pack = tool.pack().and_then(|name| snapshot.pack(name)).ok_or_else(|| unavailable("its pack is gone"))?;
+    let upstream = pack.upstream().ok_or_else(|| {
+        let state = match pack.state() {
+            crate::pack::PackState::Unavailable(why) => format!("its server is not there: {why}"),
+            crate::pack::PackState::Stopped => "the gateway is stopping".to_owned(),
+            crate::pack::PackState::Starting | crate::pack::PackState::Ready => "its server is starting".to_owned(),
+        };
+        unavailable(&state)
+    })?;
+    let quoted = write::quote(tool.raw().as_str());
+    let state = request.input.state.as_deref().map(|state| write::quote(&String::from_utf8_lossy(state)));
+    let mut changes = vec![Change::Set("name", &quoted)];
+    if let Some(responses) = &request.input.responses {
+        changes.push(Change::Set("inputResponses", responses.raw()));
+    }
+    if let Some(state) = &state {
+        changes.push(Change::Set("requestState", state));
+    }
+    let sent = UpstreamRequest {
+        name: Some(tool.raw().as_str()),
+        timeout: Some(timeout(snapshot, tool, pack.timeout())),
+        cancel: context.cancelled(),
+        capabilities: Some(request.client.capabilities().clone()),
+        observer: Some(Arc::new(Back(context))),
+        ..UpstreamRequest::new("tools/call", object(params.object().rewrite(&changes)))
+    };
+    match upstream.request(sent).await {
+        Ok(Reply::Result(result)) => Ok(Output::Result(result)),
+        Ok(Reply::Error(error)) => Ok(Output::Fault(Fault {
+            code: error.code().unwrap_or(codes::INTERNAL_ERROR),
+            message: error.message().unwrap_or_default().into_owned().into(),
+            data: error.data().map(Bytes::copy_from_slice),
+        })),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn timeout(snapshot: &Snapshot, tool: &Tool, usual: std::time::Duration) -> std::time::Duration {
+    let packs = &snapshot.config().packs;
+    let pack = packs.iter().find(|(name, _)| Some(name.as_str()) == tool.pack());
+    pack.map_or(usual, |(_, pack)| pack.timeout(tool.raw()))
+}
+
+fn failed(error: &UpstreamError) -> DispatchError {
+    let kind = match error.kind() {
+        UpstreamErrorKind::Timeout { .. } => DispatchErrorKind::Timeout,
+        UpstreamErrorKind::Cancelled => DispatchErrorKind::Cancelled,
+        UpstreamErrorKind::TooLarge { .. } => DispatchErrorKind::TooLarge,
+        UpstreamErrorKind::Busy { .. } => DispatchErrorKind::Busy,
+        UpstreamErrorKind::Closed { .. } | UpstreamErrorKind::Transport { .. } | UpstreamErrorKind::SessionLost => {
+            DispatchErrorKind::Unavailable
+        }
+        _ => DispatchErrorKind::Failed,
+    };
+    match error.delivery() {
+        Delivery::Never => DispatchError::before_it_ran(kind, &error.to_string()),
+        Delivery::Perhaps => DispatchError::while_it_ran(kind, &error.to_string()),
+    }
+}
+
+/// Why a name leads nowhere, with every tool that could be meant.
+fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> Fault {
+    let seen = |tool: &Tool| view.name_of(tool).map(str::to_owned);
+    let catalog = snapshot.workspace().catalog();
+    let (code, candidates): (Code, Vec<String>) = match catalog.resolve(name) {
+        Resolution::Ambiguous(owners) => (Code::new("ambiguous-tool"), owners.iter().filter_map(seen).collect()),
+        Resolution::Found(tool) => (Code::new("tool-not-found"), seen(tool).into_iter().collect()),
+        Resolution::NotFound => {
+            let near = catalog.suggest(name, |tool| seen(tool).is_some());
+            (Code::new("tool-not-found"), near.into_iter().filter_map(seen).collect())
+        }
+    };
+    let name = visible(name, 200);
+    let message = match code.as_str() {
+        "ambiguous-tool" => format!("`{name}` is ambiguous: use one of {}", candidates.join(", ")),
+        _ if candidates.is_empty() => format!("Unknown tool: `{name}`"),
+        _ => format!("Unknown tool: `{name}`; there is {}", candidates.join(", ")),
+    };
+    let reason = if code.as_str() == "ambiguous-tool" { "ambiguous_tool" } else { "unknown_tool" };
+    let data = json!({"code": code.as_str(), "reason": reason, "candidates": candidates});
+    Fault { code: codes::INVALID_PARAMS, message: message.into(), data: Some(Bytes::from(data.to_string())) }
+}
+
+/// What became of a call, for `_meta`.
+fn meta(tool: &Tool, passage: &Passage, code: Option<&str>) -> String {
+    let verdict = passage.verdict.decision();
+    let mut meta = json!({
+        "mark": tool.mark().to_string(),
+        "canonical": tool.canonical().as_str(),
+        "verdict": verdict,
+        "outcome": passage.outcome.as_str(),
+    });
+    if let Value::Object(meta) = &mut meta {
+        if verdict > Decision::Allow {
+            meta.insert("reasons".into(), passage.verdict.to_json().get("reasons").cloned().unwrap_or_default());
+        }
+        if let Some(code) = code {
+            meta.insert("code".into(), code.into());
+        }
+    }
+    meta.to_string()
+}
+
+/// A result that says that the call failed, which the model can act on.
+fn failure(text: &str, meta: &str) -> Answer {
+    let text = write::quote(text);
+    let body = format!(
+        r#"{{"content":[{{"type":"text","text":{}}}],"isError":true,"_meta":{{"{CALL}":{meta}}}}}"#,
+        String::from_utf8_lossy(&text)
+    );
+    Answer::Result(object(Bytes::from(body)))
+}
+
+fn refused(text: &str, code: &str) -> Answer {
+    failure(text, &json!({"verdict": "deny", "outcome": "refuse", "code": code}).to_string())
+}

@@ -1,0 +1,199 @@
+//! Resources, prompts and completion: found under the names that clients know, sent on to the pack that has them.
+
+use std::sync::Arc;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use futures_util::future::BoxFuture;
+use toolmark_core::names::PackName;
+use toolmark_core::text::visible;
+use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, Question, Reply};
+use toolmark_mcp::upstream::{self, CallObserver, UpstreamRequest};
+use toolmark_mcp::wire::version::Era;
+use toolmark_mcp::wire::{Change, RawObject, codes, write};
+
+use super::{Front, object};
+use crate::snapshot::{Kind, Snapshot};
+
+/// The way back: what a server says in between goes to the client of the request.
+pub(super) struct Back(pub(super) Context);
+
+impl CallObserver for Back {
+    fn progress(&self, params: Bytes) {
+        self.0.progress(&object(params));
+    }
+
+    fn message(&self, params: Bytes) {
+        self.0.notify("notifications/message", &object(params));
+    }
+
+    fn ask(&self, question: upstream::Question) -> BoxFuture<'static, upstream::Answer> {
+        let context = self.0.clone();
+        Box::pin(async move {
+            let params = question.params.map_or(Bytes::from_static(b"{}"), |params| params.raw().clone());
+            let question = Question { key: "question".to_owned(), method: question.method, params };
+            match context.ask(vec![question]).await {
+                Ok(replies) => match replies.into_iter().next() {
+                    Some(Reply::Result(result)) => upstream::Answer::Result(result),
+                    Some(Reply::Error(error)) => upstream::Answer::Error(error),
+                    None => upstream::Answer::Error(write::error_member(codes::INTERNAL_ERROR, "there is no answer", None)),
+                },
+                Err(error) => {
+                    upstream::Answer::Error(write::error_member(codes::INVALID_PARAMS, &error.to_string(), None))
+                }
+            }
+        })
+    }
+}
+
+impl Front {
+    /// A list of all packs.
+    pub(super) fn list(&self, request: &Incoming, kind: Kind) -> Answer {
+        if request.params.get("cursor").is_some_and(|cursor| cursor != b"null") {
+            return super::bad_cursor();
+        }
+        let snapshot = self.gateway.snapshot();
+        let (list, key) = match kind {
+            Kind::Resource => ("resources", "uri"),
+            Kind::Template => ("resourceTemplates", "uriTemplate"),
+            Kind::Prompt => ("prompts", "name"),
+        };
+        let mut out = BytesMut::new();
+        out.put_slice(format!(r#"{{"{list}":["#).as_bytes());
+        for (at, offered) in snapshot.offered(kind).into_iter().enumerate() {
+            if at > 0 {
+                out.put_u8(b',');
+            }
+            let own = &offered.offer.object;
+            if *offered.exposed == *offered.offer.key {
+                out.put_slice(own.raw());
+            } else {
+                out.put_slice(&own.rewrite(&[Change::Set(key, &write::quote(&offered.exposed))]));
+            }
+        }
+        out.put_slice(b"]}");
+        Answer::Result(object(out.freeze()))
+    }
+
+    pub(super) async fn relay_resource(&self, request: Incoming, context: Context) -> Answer {
+        let snapshot = self.gateway.snapshot();
+        let Some(uri) = request.params.text("uri") else {
+            return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `uri`");
+        };
+        let Some((pack, own)) = snapshot.resource(&uri) else {
+            return Answer::Fault(not_found(&uri, request.era()));
+        };
+        let changes = [("uri", own.clone())];
+        relay(&snapshot, pack, &request, context, &changes, Some(&own)).await
+    }
+
+    pub(super) async fn relay_prompt(&self, request: Incoming, context: Context) -> Answer {
+        let snapshot = self.gateway.snapshot();
+        let Some(name) = request.params.text("name") else {
+            return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `name`");
+        };
+        let offered = snapshot.offered(Kind::Prompt);
+        let Some(found) = offered.iter().find(|offered| offered.exposed == name) else {
+            return Answer::fault(codes::INVALID_PARAMS, format!("there is no prompt `{}`", visible(&name, 200)));
+        };
+        let own = found.offer.key.to_string();
+        relay(&snapshot, found.pack, &request, context, &[("name", own.clone())], Some(&own)).await
+    }
+
+    pub(super) async fn relay_completion(&self, request: Incoming, context: Context) -> Answer {
+        let snapshot = self.gateway.snapshot();
+        let Some(reference) = request.params.object("ref") else {
+            return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `ref`");
+        };
+        let found = match reference.text("type").as_deref() {
+            Some("ref/prompt") => reference.text("name").and_then(|name| {
+                let offered = snapshot.offered(Kind::Prompt);
+                let found = offered.iter().find(|offered| offered.exposed == name)?;
+                Some((found.pack, "name", found.offer.key.to_string()))
+            }),
+            Some("ref/resource") => reference.text("uri").and_then(|uri| {
+                let offered = snapshot.offered(Kind::Template);
+                match offered.iter().find(|offered| offered.exposed == uri) {
+                    Some(found) => Some((found.pack, "uri", found.offer.key.to_string())),
+                    None => snapshot.resource(&uri).map(|(pack, own)| (pack, "uri", own)),
+                }
+            }),
+            _ => None,
+        };
+        let Some((pack, key, own)) = found else {
+            return Answer::fault(codes::INVALID_PARAMS, "`ref` names nothing that can be completed");
+        };
+        let reference = reference.rewrite(&[Change::Set(key, &write::quote(&own))]);
+        let params = object(request.params.rewrite(&[Change::Set("ref", &reference)]));
+        send(&snapshot, pack, &request, params, context, None).await
+    }
+
+    /// Accepts whatever a client wants to hear of.
+    pub(super) fn listen(&self, request: &Incoming) -> Answer {
+        // What is asked for is what is accepted: every change goes through here.
+        let wanted = request.params.object("notifications").unwrap_or_else(RawObject::empty);
+        Answer::Result(wanted)
+    }
+}
+
+async fn relay(
+    snapshot: &Snapshot,
+    pack: &PackName,
+    request: &Incoming,
+    context: Context,
+    renamed: &[(&str, String)],
+    name: Option<&str>,
+) -> Answer {
+    let texts: Vec<(&str, Bytes)> = renamed.iter().map(|(key, text)| (*key, write::quote(text))).collect();
+    let mut changes: Vec<Change<'_>> = texts.iter().map(|(key, text)| Change::Set(key, text)).collect();
+    let state = request.input.state.as_deref().map(|state| write::quote(&String::from_utf8_lossy(state)));
+    if let Some(responses) = &request.input.responses {
+        changes.push(Change::Set("inputResponses", responses.raw()));
+    }
+    if let Some(state) = &state {
+        changes.push(Change::Set("requestState", state));
+    }
+    let params = object(request.params.rewrite(&changes));
+    send(snapshot, pack, request, params, context, name).await
+}
+
+async fn send(
+    snapshot: &Snapshot,
+    pack: &PackName,
+    request: &Incoming,
+    params: RawObject,
+    context: Context,
+    name: Option<&str>,
+) -> Answer {
+    let Some(handle) = snapshot.pack(pack.as_str()) else {
+        return Answer::fault(codes::INTERNAL_ERROR, format!("the pack `{pack}` is gone"));
+    };
+    let Some(upstream) = handle.upstream() else {
+        return Answer::fault(codes::INTERNAL_ERROR, format!("the server of the pack `{pack}` is not there"));
+    };
+    let sent = UpstreamRequest {
+        name,
+        timeout: Some(handle.timeout()),
+        cancel: context.cancelled(),
+        capabilities: Some(request.client.capabilities().clone()),
+        observer: Some(Arc::new(Back(context))),
+        ..UpstreamRequest::new(&request.method, params)
+    };
+    match upstream.request(sent).await {
+        Ok(upstream::Reply::Result(result)) => Answer::Result(result),
+        Ok(upstream::Reply::Error(error)) => Answer::Fault(Fault {
+            code: error.code().unwrap_or(codes::INTERNAL_ERROR),
+            message: error.message().unwrap_or_default().into_owned().into(),
+            data: error.data().map(Bytes::copy_from_slice),
+        }),
+        Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
+    }
+}
+
+fn not_found(uri: &str, era: Era) -> Fault {
+    let code = match era {
+        Era::Session => codes::RESOURCE_NOT_FOUND,
+        Era::Stateless => codes::INVALID_PARAMS,
+    };
+    let data = format!(r#"{{"uri":{}}}"#, String::from_utf8_lossy(&write::quote(uri)));
+    Fault { code, message: "Resource not found".into(), data: Some(Bytes::from(data)) }
+}
