@@ -14,7 +14,7 @@ use toolmark_core::problem::Problem;
 
 pub use error::ReadConfigError;
 pub(crate) use error::{Refused, table_name};
-pub(crate) use section::{Section, below, in_order, table};
+pub(crate) use section::{Section, TomlEntry, below, in_order, table};
 pub(crate) use value::parsed;
 
 /// The largest file that is read, in bytes. Real ones have a few kilobytes.
