@@ -37,6 +37,12 @@ pub(crate) enum Command {
     Diff(Diff),
     /// Say what would happen to one call, and why, without calling
     Explain(Explain),
+    /// Work with rules and Cedar policies
+    #[command(subcommand)]
+    Policy(Policy),
+    /// Record what approved runs of a task do, to hold later runs against
+    #[command(subcommand)]
+    Baseline(Baseline),
     /// Measure the classifier, the identities and the gate on labelled data
     Eval(Eval),
 }
@@ -197,13 +203,104 @@ pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) tools: Tools,
 
-    /// The task that the call belongs to; built in: read-only
+    /// The task that the call belongs to: one of the configuration, or the built-in read-only
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
 
-    /// How strict the gate is: observe, balanced, careful or read-only
-    #[arg(long, value_name = "PRESET", default_value = "balanced")]
-    pub(crate) preset: Preset,
+    /// The configuration with tasks, rules and behaviors [default: toolmark.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The lock file that says what was approved [default: toolmark.lock, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+
+    /// Who calls, for rules that name callers [default: local]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) caller: Option<String>,
+
+    /// How strict the gate is: observe, balanced, careful or read-only [default: as configured, or balanced]
+    #[arg(long, value_name = "PRESET")]
+    pub(crate) preset: Option<Preset>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    /// Check rules and policies against tools, and show what each applies to
+    Check(PolicyCheck),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyCheck {
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// The configuration with the rules [default: toolmark.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Baseline {
+    /// Learn from a file of approved calls, one `{"name", "namespace"?, "arguments"}` a line
+    Learn(BaselineLearn),
+    /// Show what a baseline knows
+    Show(BaselineShow),
+    /// Show in what two baselines differ
+    Diff(BaselineDiff),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BaselineLearn {
+    /// The approved calls
+    #[arg(value_name = "CALLS.jsonl")]
+    pub(crate) calls: PathBuf,
+
+    /// The task that they belong to
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task: String,
+
+    /// The baseline to write; one that is there already is added to
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// The configuration with behaviors and languages [default: toolmark.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BaselineShow {
+    /// The baseline
+    pub(crate) file: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BaselineDiff {
+    /// What was
+    pub(crate) old: PathBuf,
+
+    /// What is
+    pub(crate) new: PathBuf,
 
     /// Print JSON
     #[arg(long)]
@@ -261,6 +358,10 @@ impl Cli {
             Command::Pin(arguments) => arguments.json,
             Command::Diff(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
+            Command::Policy(Policy::Check(arguments)) => arguments.json,
+            Command::Baseline(Baseline::Learn(arguments)) => arguments.json,
+            Command::Baseline(Baseline::Show(arguments)) => arguments.json,
+            Command::Baseline(Baseline::Diff(arguments)) => arguments.json,
             Command::Eval(arguments) => arguments.json,
         }
     }

@@ -7,6 +7,7 @@ mod exit;
 mod failure;
 mod input;
 mod output;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,8 @@ fn main() -> ExitCode {
         Command::Pin(arguments) => commands::pin::run(&arguments),
         Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Policy(command) => commands::policy::run(&command),
+        Command::Baseline(command) => commands::baseline::run(&command),
         Command::Eval(arguments) => commands::eval::run(&arguments),
     };
     match done {

@@ -4,6 +4,7 @@
 //! Pure and monotone: every finding is a reason, and a reason can only make the verdict stricter. The defaults are the table in
 //! `docs/behavior.md`.
 
+mod baseline;
 mod expectation;
 mod fitting;
 mod preset;
@@ -12,8 +13,10 @@ use serde_json::Value;
 
 use crate::behavior::{Action, Agreement, Behavior, BehaviorSource, KnownBehavior, Mutability};
 use crate::facts::{Effect, Facts};
+use crate::names::CanonicalName;
 use crate::verdict::{Decision, Reason, Verdict};
 
+pub use baseline::{Baseline, Learned, ReadBaselineError};
 pub use expectation::{Expectation, OnMismatch};
 pub use fitting::fitting;
 pub use preset::{ParsePresetError, Preset};
@@ -21,14 +24,16 @@ pub use preset::{ParsePresetError, Preset};
 /// Everything about one call that the gate weighs.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
+    /// The tool.
+    pub tool: &'a CanonicalName,
     /// What the tool is known to do.
     pub known: &'a KnownBehavior,
     /// What it is called with.
     pub arguments: &'a Value,
     /// What these arguments would do.
     pub facts: &'a Facts,
-    /// What the task may do, if it says so.
-    pub expectation: Option<&'a Expectation>,
+    /// What is expected of the call, by its task and by the pack that its tool belongs to. All of it must hold.
+    pub expectations: [Option<&'a Expectation>; 2],
     /// True when the definition is not the one that was approved.
     pub changed: bool,
     /// How strict the operator is.
@@ -58,8 +63,8 @@ pub fn judge(call: &Call<'_>) -> Verdict {
             verdict = verdict.and(reason);
         }
     }
-    if let Some(expectation) = call.expectation {
-        for reason in expectation.reasons(behavior, call.known.mutability(), call.facts) {
+    for expectation in call.expectations.into_iter().flatten() {
+        for reason in expectation.reasons(call, behavior) {
             verdict = verdict.and(reason);
         }
     }

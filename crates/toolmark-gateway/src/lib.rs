@@ -1,1 +1,3 @@
 //! Puts it all together: configuration, upstreams, routes, reload, shutdown.
+
+pub mod assemble;

@@ -1,11 +1,11 @@
 //! Everything a policy is made of, before it meets a catalog.
 
 use serde_json::{Value, json};
+use toolmark_core::gate::Preset;
 use toolmark_core::names::{CanonicalName, PackName};
 use toolmark_core::text::visible;
 
 use crate::cedar::{CedarDefault, CedarText};
-use crate::preset::Preset;
 use crate::rule::{BuildRuleError, OneOrMany, Rule, RuleConfig};
 
 /// Rules, Cedar policies and the preset, with what is needed to settle which tools they mean.

@@ -42,7 +42,6 @@ mod error;
 pub mod pattern;
 mod plan;
 mod policy;
-mod preset;
 mod request;
 mod rule;
 #[cfg(test)]
@@ -55,7 +54,7 @@ pub use cedar::{CedarDefault, CedarText, ParseCedarDefaultError, SCHEMA};
 pub use config::{PolicyConfig, PolicySettings};
 pub use error::LoadPolicyError;
 pub use policy::Policy;
-pub use preset::{ParsePresetError, Preset};
 pub use request::{Caller, Request};
 pub use rule::{BuildRuleError, OneOrMany, Rule, RuleBuilder, RuleConfig};
+pub use toolmark_core::gate::{ParsePresetError, Preset};
 pub use version::PolicyVersion;

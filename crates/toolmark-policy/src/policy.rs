@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain as _};
+use toolmark_core::gate::Preset;
 use toolmark_core::problem::Problem;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
@@ -16,7 +17,6 @@ use crate::cedar::{Cedar, CedarDefault, UNEVALUABLE};
 use crate::config::{PolicyConfig, rule_id};
 use crate::error::{DuplicateRule, LoadPolicyError, PermitsNothing, WrongRule};
 use crate::plan::Plan;
-use crate::preset::Preset;
 use crate::request::Request;
 use crate::rule::{Doubt, Match, Rule};
 use crate::tools::{ToolAt, Universe, UnknownArgument};

@@ -1,1 +1,24 @@
 //! The one pipeline: identify, validate, analyze, judge, approve, dispatch, shape, record. Its first four stages are pure.
+//!
+//! A [`Workspace`] is an immutable snapshot of everything that decides about calls: the catalog, what is known about each tool, policy,
+//! tasks and pins. It is replaced whole, never changed. [`Workspace::examine`] takes one call through validate, analyze and judge.
+
+mod approve;
+mod dispatch;
+mod examine;
+mod pipeline;
+mod record;
+mod refusal;
+mod task;
+#[cfg(test)]
+mod testing;
+mod workspace;
+
+pub use approve::{Approval, Approvals, Unattended};
+pub use dispatch::{DispatchError, DispatchErrorKind};
+pub use examine::{Answered, Examination, Outcome, Request};
+pub use pipeline::{Arrived, Passage, Pipeline, Settled};
+pub use record::{End, NoRecords, Record, Recorder, Timings};
+pub use refusal::Refusal;
+pub use task::{ParseTaskNameError, Task, TaskName, Tasks, UnknownTask};
+pub use workspace::{Prepared, Workspace, WorkspaceBuilder};

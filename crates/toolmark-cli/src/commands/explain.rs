@@ -3,19 +3,18 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolmark_core::behavior::KnownBehavior;
-use toolmark_core::catalog::Catalog;
-use toolmark_core::explain::{Code, Explain, Report};
-use toolmark_core::facts::{Facts, Reading};
-use toolmark_core::gate::{self, Expectation, OnMismatch};
+use toolmark_core::explain::{Code, Explain};
+use toolmark_core::facts::Reading;
 use toolmark_core::tool::Tool;
-use toolmark_core::verdict::{Decision, Reason, Verdict};
-use toolmark_effects::settings::Settings;
+use toolmark_core::verdict::Decision;
+use toolmark_policy::Caller;
+use toolmark_runtime::{Examination, Outcome, Refusal, Request, UnknownTask, Workspace};
 
 use crate::cli::Explain as Arguments;
 use crate::commands::resolve;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::workspace::Written;
 use crate::{input, output};
 
 /// A file that is not a call.
@@ -23,35 +22,25 @@ use crate::{input, output};
 #[error("this is not a call: {0}")]
 struct NotACall(String);
 
-/// The built-in tasks; others come with the configuration of the gateway.
-#[derive(Debug, thiserror::Error)]
-#[error("there is no task `{0}`")]
-struct UnknownTask(String);
-
 /// A call as it was written.
-struct Written {
-    lookup: String,
-    arguments: Value,
-}
-
-/// What became of a call, stage by stage.
-pub(crate) struct Trace<'c> {
-    tool: &'c Tool,
-    known: KnownBehavior,
-    pub(crate) invalid: Option<Report>,
-    facts: Facts,
-    verdict: Verdict,
-    /// What the gate alone says, whether the arguments fit the schema or not.
-    pub(crate) gate: Decision,
-    fitting: Vec<&'c Tool>,
+pub(crate) struct Call {
+    pub(crate) lookup: String,
+    pub(crate) arguments: Value,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let written = Written::find(arguments.config.as_deref())?;
+    let call = Call::read(input::document(&arguments.call)?.text())?;
     let catalog = input::catalog(&arguments.tools.paths)?;
-    let call = read(&arguments.call)?;
-    let task = arguments.task.as_deref().map(task).transpose()?;
-    let tool = catalog.find(&call.lookup, |_| true).map_err(|error| resolve::failure(&error))?;
-    let trace = trace(&catalog, tool, &call.arguments, task.as_ref(), arguments.preset);
+    let workspace = written.workspace(catalog, arguments.lock.as_deref(), arguments.preset)?;
+    let refuse = |error: &UnknownTask| Failure::refused(Exit::BadInput, error);
+    let task = arguments.task.as_deref().map(|name| workspace.tasks().find(name)).transpose();
+    let task = task.map_err(|error| refuse(&error))?.map(|task| &**task);
+    let tool = workspace.catalog().find(&call.lookup, |_| true).map_err(|error| resolve::failure(&error))?;
+    let caller = Caller::new(arguments.caller.as_deref().unwrap_or("local"));
+    let request = Request { tool, arguments: &call.arguments, task, caller };
+    let Some(found) = workspace.examine(&request) else { return Ok(Exit::Failed) };
+    let trace = Trace::of(&workspace, &request, found);
     if arguments.json {
         output::json(&trace.to_json())?;
     } else {
@@ -60,109 +49,121 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Sends one call through identify (done), validate, analyze and judge.
-pub(crate) fn trace<'c>(
-    catalog: &'c Catalog,
-    tool: &'c Tool,
-    arguments: &Value,
-    expectation: Option<&Expectation>,
-    preset: gate::Preset,
-) -> Trace<'c> {
-    let known = KnownBehavior::of(tool.definition(), None);
-    let invalid = tool.check_arguments(arguments).err().map(|error| error.report());
-    let facts = toolmark_effects::analyze(tool, arguments, &Settings::default());
-    let call = gate::Call { known: &known, arguments, facts: &facts, expectation, changed: false, preset };
-    let mut verdict = gate::judge(&call);
-    let gate = verdict.decision();
-    if let Some(report) = &invalid {
-        verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", report.what()));
-    }
-    let fitting = match verdict.decision() {
-        Decision::Deny => {
-            gate::fitting(catalog, tool, &facts, |_| true, |other| KnownBehavior::of(other.definition(), None))
-        }
-        Decision::Allow | Decision::Ask => Vec::new(),
-    };
-    Trace { tool, known, invalid, facts, verdict, gate, fitting }
+/// What became of a call, stage by stage.
+struct Trace<'w> {
+    workspace: &'w Workspace,
+    tool: &'w Tool,
+    found: Examination<'w>,
+    fitting: Vec<&'w Tool>,
+    /// What the model is told, when the call does not run.
+    told: Option<Refusal>,
 }
 
-impl Trace<'_> {
+impl<'w> Trace<'w> {
+    fn of(workspace: &'w Workspace, request: &Request<'w>, found: Examination<'w>) -> Self {
+        let tool = request.tool;
+        let denied = found.verdict().decision() == Decision::Deny && found.invalid().is_none();
+        let fitting = if denied { workspace.fitting(tool, found.facts(), |_| true) } else { Vec::new() };
+        let told = (!found.outcome().runs()).then(|| {
+            Refusal::of(tool, &found, request.task, &fitting, |tool| tool.canonical().to_string())
+        });
+        Self { workspace, tool, found, fitting, told }
+    }
+
     fn to_json(&self) -> Value {
-        json!({
+        let mut all = json!({
             "tool": self.tool.identity_json(),
-            "behavior": self.known.to_json(),
-            "invalid": self.invalid.as_ref().map(Report::to_json),
-            "facts": self.facts.to_json(),
-            "verdict": self.verdict.decision(),
-            "reasons": self.verdict.to_json().get("reasons"),
+            "policy": self.workspace.policy().version().to_string(),
+            "preset": self.workspace.preset(),
             "fitting": self.fitting.iter().map(|tool| tool.canonical().to_string()).collect::<Vec<_>>(),
-        })
+            "told": self.told.as_ref().map(Refusal::text),
+        });
+        if let (Value::Object(all), Value::Object(found)) = (&mut all, self.found.to_json()) {
+            all.extend(found);
+        }
+        all
     }
 
     fn print(&self) -> Result<(), Failure> {
         let shown = |label: &str, text: &str| output::line(format_args!("{label:<9} {text}"));
         shown("identify", &output::safe(self.tool.canonical().as_str()))?;
-        match &self.invalid {
+        match self.found.invalid() {
             None => shown("validate", "the arguments fit the schema")?,
-            Some(report) => shown("validate", report.what())?,
+            Some(error) => shown("validate", &output::safe(&error.to_string()))?,
         }
-        let behavior = self.known.behavior().map_or_else(|| "unknown".into(), |behavior| behavior.to_string());
-        shown(
-            "behavior",
-            &format!("{behavior} ({:?})", self.known.agreement())
-                .to_lowercase()
-                .replace(&behavior.to_lowercase(), &behavior),
-        )?;
-        if self.facts.is_empty() {
-            shown("analyze", "no program in the arguments")?;
+        let known = self.found.known();
+        let behavior = known.behavior().map_or_else(|| "unknown".into(), |behavior| behavior.to_string());
+        shown("behavior", &format!("{behavior} ({})", known.agreement().as_str()))?;
+        self.print_facts()?;
+        for reason in self.found.verdict().reasons() {
+            shown("judge", &format!("{} [{}] {}", reason.decision, reason.code, output::safe(&reason.message)))?;
         }
-        for part in self.facts.parts() {
+        for permission in self.found.permissions() {
+            shown("judge", &format!("allow {}", output::safe(&permission.by.to_string())))?;
+        }
+        match self.found.outcome() {
+            Outcome::Run | Outcome::Refuse => {}
+            Outcome::Answered(answered) => {
+                shown("approve", &format!("{} answers for a person", output::safe(&answered.by().to_string())))?;
+            }
+            Outcome::Observed(_) => shown("approve", "nothing is stopped: this workspace only observes")?,
+            Outcome::Ask => shown("approve", "a person is asked")?,
+        }
+        for tool in &self.fitting {
+            shown("fits", &output::safe(tool.canonical().as_str()))?;
+        }
+        for line in self.told.iter().flat_map(|told| told.text().lines()) {
+            shown("told", &output::safe(line))?;
+        }
+        Ok(output::line(format_args!("verdict: {}", self.found.verdict().decision()))?)
+    }
+
+    fn print_facts(&self) -> Result<(), Failure> {
+        let shown = |text: &str| output::line(format_args!("{:<9} {text}", "analyze"));
+        if self.found.facts().is_empty() {
+            shown("no program in the arguments")?;
+        }
+        for part in self.found.facts().parts() {
             match &part.reading {
                 Reading::Understood(effects) => {
                     for effect in effects {
                         let bound = if effect.bounded { "" } else { ", without a limit" };
-                        let text = format!(
+                        shown(&format!(
                             "{} ({}): {} {}{bound}: {}",
                             part.pointer,
                             part.language,
                             effect.mutability,
                             effect.action,
                             output::safe(&effect.summary)
-                        );
-                        shown("analyze", &text)?;
+                        ))?;
                     }
                 }
                 Reading::CannotTell { reason } => {
-                    shown("analyze", &format!("{} ({}): cannot tell: {reason}", part.pointer, part.language))?;
+                    shown(&format!("{} ({}): cannot tell: {reason}", part.pointer, part.language))?;
                 }
             }
         }
-        for reason in self.verdict.reasons() {
-            shown("judge", &format!("{} [{}] {}", reason.decision, reason.code, output::safe(&reason.message)))?;
-        }
-        for tool in &self.fitting {
-            shown("fits", &output::safe(tool.canonical().as_str()))?;
-        }
-        Ok(output::line(format_args!("verdict: {}", self.verdict.decision()))?)
+        Ok(())
     }
 }
 
-fn read(path: &Path) -> Result<Written, Failure> {
-    let refuse = |text: String| Failure::refused(Exit::BadInput, &NotACall(text));
-    let document = input::document(path)?;
-    let call: Value = serde_json::from_str(document.text()).map_err(|error| refuse(error.to_string()))?;
-    let text = |key: &str| call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let name = text("name").ok_or_else(|| refuse("it has no `name`".into()))?;
-    let lookup = text("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}.{name}"));
-    let arguments = call.get("arguments").cloned().unwrap_or_else(|| json!({}));
-    Ok(Written { lookup, arguments })
-}
+impl Call {
+    /// Reads one call.
+    fn read(text: &str) -> Result<Self, Failure> {
+        let refuse = |text: String| Failure::refused(Exit::BadInput, &NotACall(text));
+        let call: Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
+        let text = |key: &str| call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let name = text("name").ok_or_else(|| refuse("it has no `name`".into()))?;
+        let lookup = text("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}.{name}"));
+        let arguments = call.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        Ok(Self { lookup, arguments })
+    }
 
-fn task(name: &str) -> Result<Expectation, Failure> {
-    let refuse = || Failure::refused(Exit::BadInput, &UnknownTask(output::safe(name)));
-    match name {
-        "read-only" => Ok(Expectation::new(name, vec!["PURE|*|*".parse().map_err(|_| refuse())?], OnMismatch::Deny)),
-        _ => Err(refuse()),
+    /// Reads one call a line, with the number of the line.
+    pub(crate) fn read_lines(path: &Path) -> Result<Vec<(usize, Self)>, Failure> {
+        let document = input::document(path)?;
+        let lines = document.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        lines.map(|(at, line)| Ok((at + 1, Self::read(line)?))).collect()
     }
 }
 
@@ -177,19 +178,5 @@ impl Explain for NotACall {
 
     fn fix(&self) -> String {
         "write it as `{\"name\": \"read_query\", \"arguments\": {\"query\": \"SELECT 1\"}}`".into()
-    }
-}
-
-impl Explain for UnknownTask {
-    fn code(&self) -> Code {
-        Code::new("task-unknown")
-    }
-
-    fn why(&self) -> String {
-        "a task that nobody described expects nothing, and would let everything through".into()
-    }
-
-    fn fix(&self) -> String {
-        "use the built-in task `read-only`".into()
     }
 }

@@ -67,6 +67,15 @@ impl BehaviorPattern {
         }
     }
 
+    /// True when something that does this could be one of those that are meant. An identity says nothing about parts of a call.
+    #[must_use]
+    pub fn admits(&self, mutability: Mutability, action: Action) -> bool {
+        match &self.0 {
+            Form::Exact(_) => false,
+            Form::Fields(fields) => fields.mutability.has(Some(mutability)) && fields.action.has(Some(action)),
+        }
+    }
+
     /// True when every behavior that it matches is pure.
     #[must_use]
     pub fn only_pure(&self) -> bool {

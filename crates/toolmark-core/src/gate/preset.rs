@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde_json::{Map, Value};
+
 use super::verb;
 use crate::behavior::{Action, Agreement, Behavior, BehaviorSource, KnownBehavior, Mutability};
+use crate::explain::{Code, Explain, facts};
 use crate::facts::Facts;
 use crate::verdict::{Decision, Reason};
 
@@ -22,12 +25,20 @@ pub enum Preset {
     ReadOnly,
 }
 
-/// A word that is no preset.
+/// Text that names no preset.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a preset: use observe, balanced, careful or read-only")]
-pub struct ParsePresetError(String);
+#[error("`{found}` is not a preset")]
+pub struct ParsePresetError {
+    found: String,
+}
 
 impl Preset {
+    /// True when verdicts are recorded and nothing is stopped. A call that runs so is never reported as allowed.
+    #[must_use]
+    pub const fn only_observes(self) -> bool {
+        matches!(self, Self::Observe)
+    }
+
     /// Every preset, mildest first.
     pub const ALL: &[Self] = &[Self::Observe, Self::Balanced, Self::Careful, Self::ReadOnly];
 
@@ -96,6 +107,31 @@ impl FromStr for Preset {
 
     fn from_str(text: &str) -> Result<Self, ParsePresetError> {
         let known = Self::ALL.iter().copied().find(|preset| preset.as_str() == text);
-        known.ok_or_else(|| ParsePresetError(crate::text::visible(text, 40)))
+        known.ok_or_else(|| ParsePresetError { found: crate::text::visible(text, 60) })
+    }
+}
+
+impl serde::Serialize for Preset {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl Explain for ParsePresetError {
+    fn code(&self) -> Code {
+        Code::new("preset-unknown")
+    }
+
+    fn why(&self) -> String {
+        "a preset decides what happens to calls that no rule mentions; none of them is a safe guess".into()
+    }
+
+    fn fix(&self) -> String {
+        let all: Vec<&str> = Preset::ALL.iter().map(|preset| preset.as_str()).collect();
+        format!("use one of {}", all.join(", "))
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        facts([("found", self.found.as_str().into())])
     }
 }

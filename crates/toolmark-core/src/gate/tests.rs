@@ -10,6 +10,10 @@ fn known(behavior: Option<&str>) -> KnownBehavior {
     KnownBehavior::combine(Statements { operator, ..Statements::default() })
 }
 
+fn tool() -> CanonicalName {
+    "db.query".parse().unwrap()
+}
+
 fn facts(effects: Vec<Effect>) -> Facts {
     Facts::new(vec![Part { pointer: "/query".into(), language: "sql", reading: Reading::Understood(effects) }])
 }
@@ -28,7 +32,15 @@ fn delete() -> Effect {
 
 fn decide(behavior: Option<&str>, facts: &Facts, preset: Preset) -> Decision {
     let known = known(behavior);
-    let call = Call { known: &known, arguments: &json!({}), facts, expectation: None, changed: false, preset };
+    let call = Call {
+        tool: &tool(),
+        known: &known,
+        arguments: &json!({}),
+        facts,
+        expectations: [None; 2],
+        changed: false,
+        preset,
+    };
     judge(&call).decision()
 }
 
@@ -73,10 +85,11 @@ fn a_changed_definition_asks_and_with_a_mutating_effect_is_denied() {
     let arguments = json!({});
     let judge = |facts: &Facts| {
         judge(&Call {
+            tool: &tool(),
             known: &known,
             arguments: &arguments,
             facts,
-            expectation: None,
+            expectations: [None; 2],
             changed: true,
             preset: Preset::Balanced,
         })
@@ -117,10 +130,11 @@ fn a_task_that_only_reads_stops_writers_and_asks_about_strangers() {
     let decide = |behavior: Option<&str>, facts: &Facts| {
         let known = known(behavior);
         judge(&Call {
+            tool: &tool(),
             known: &known,
             arguments: &arguments,
             facts,
-            expectation: Some(&task),
+            expectations: [Some(&task), None],
             changed: false,
             preset: Preset::Balanced,
         })
@@ -158,8 +172,8 @@ proptest! {
         let arguments = json!({});
         let expectation = Expectation::new("t", vec!["PURE|*|*".parse().unwrap()], OnMismatch::Deny);
         let decide = |facts: &Facts| judge(&Call {
-            known: &known, arguments: &arguments, facts, changed,
-            expectation: task.then_some(&expectation),
+            tool: &tool(), known: &known, arguments: &arguments, facts, changed,
+            expectations: [task.then_some(&expectation), None],
             preset: Preset::ALL[preset],
         }).decision();
         // A program that was understood is compared with one that does more, never with no program at all.

@@ -141,8 +141,13 @@ fn sql_evidence(clues: &Clues, parameter: &Parameter) -> Option<String> {
         "exec",
         "statement",
     ]);
-    (runs && ENGINES.iter().any(|(name, _)| clues.served_by(&[name])))
-        .then(|| "the server is a database that speaks SQL".into())
+    if runs && ENGINES.iter().any(|(name, _)| clues.served_by(&[name])) {
+        return Some("the server is a database that speaks SQL".into());
+    }
+    let speaks = |engine: &str| clues.description.contains(engine) || parameter.description.contains(engine);
+    let of_its_own = ENGINES.iter().filter(|(_, dialect)| *dialect != Dialect::Generic);
+    (runs && of_its_own.into_iter().any(|(engine, _)| speaks(engine)))
+        .then(|| "the tool speaks of a database that speaks SQL".into())
 }
 
 fn dialect(clues: &Clues, parameter: &Parameter) -> Dialect {

@@ -1,0 +1,61 @@
+//! What calls are judged in: tools, the configuration where there is one, the lock where there is one.
+
+use std::path::{Path, PathBuf};
+
+use toolmark_config::Config;
+use toolmark_core::catalog::Catalog;
+use toolmark_core::gate::Preset;
+use toolmark_gateway::assemble::{self, Strictness, Surroundings};
+use toolmark_runtime::Workspace;
+
+use crate::failure::Failure;
+use crate::{input, output};
+
+/// The configuration of a project.
+pub(crate) const CONFIG: &str = "toolmark.toml";
+
+/// A configuration and where it stands.
+pub(crate) struct Written {
+    pub(crate) config: Config,
+    pub(crate) path: Option<PathBuf>,
+}
+
+impl Written {
+    /// The file that was named, or `toolmark.toml` where there is one, or nothing but defaults.
+    pub(crate) fn find(path: Option<&Path>) -> Result<Self, Failure> {
+        let path = match path {
+            Some(path) => path.to_owned(),
+            None if Path::new(CONFIG).is_file() => {
+                output::note("reading toolmark.toml");
+                PathBuf::from(CONFIG)
+            }
+            None => return Ok(Self { config: Config::default(), path: None }),
+        };
+        let document = input::document(&path)?;
+        let config = Config::read(document.text(), &output::safe(&path.display().to_string()))
+            .map_err(|error| Failure::Problems(error.problems().to_vec()))?;
+        Ok(Self { config, path: Some(path) })
+    }
+
+    /// The directory that its paths start from.
+    fn directory(&self) -> &Path {
+        self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
+    /// Judges calls of these tools by it.
+    pub(crate) fn workspace(
+        mut self,
+        catalog: Catalog,
+        lock: Option<&Path>,
+        preset: Option<Preset>,
+    ) -> Result<Workspace, Failure> {
+        if let Some(preset) = preset {
+            self.config.policy.preset = preset;
+        }
+        let lock = input::lock_if_any(lock)?;
+        let environment = |name: &str| std::env::var(name).ok();
+        let surroundings = Surroundings { directory: self.directory(), environment: &environment };
+        assemble::workspace(&self.config, catalog, lock, &surroundings, Strictness::Checking)
+            .map_err(|error| Failure::Problems(error.problems().to_vec()))
+    }
+}

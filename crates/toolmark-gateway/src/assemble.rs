@@ -1,0 +1,311 @@
+//! From what an operator wrote and which tools there are to the workspace that judges calls.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolmark_config::Config;
+use toolmark_config::sections;
+use toolmark_core::catalog::Catalog;
+use toolmark_core::explain::{Code, Explain, facts};
+use toolmark_core::gate::{Baseline, Expectation};
+use toolmark_core::lock::Lock;
+use toolmark_core::names::{CanonicalName, PackName};
+use toolmark_core::pack::Pack;
+use toolmark_core::problem::Problem;
+use toolmark_core::text::visible;
+use toolmark_policy::{OneOrMany, PolicyConfig};
+use toolmark_policy::pattern::Glob;
+use toolmark_runtime::{Task, TaskName, Tasks, Workspace, WorkspaceBuilder};
+
+/// The largest file with policies or a baseline that is read.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Where an operator's files are found, and what their variables stand for.
+pub struct Surroundings<'s> {
+    /// The directory that relative paths start from: the one of `toolmark.toml`.
+    pub directory: &'s Path,
+    /// The environment.
+    pub environment: &'s dyn Fn(&str) -> Option<String>,
+}
+
+/// How a setting is taken that names a tool which is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// As a mistake: somebody is looking at the configuration.
+    Checking,
+    /// As one that waits for its tool: a server that loses a tool must not take the others down.
+    Running,
+}
+
+/// A configuration from which no workspace can be made, with everything that is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("the configuration cannot be used: {} of its parts are wrong", .problems.len())]
+pub struct AssembleError {
+    problems: Vec<Problem>,
+}
+
+/// A file that the configuration names and that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{owner} names `{path}`, which cannot be read: {why}")]
+struct FileMissing {
+    owner: String,
+    path: String,
+    why: String,
+}
+
+/// A pattern for files that matches none.
+#[derive(Debug, thiserror::Error)]
+#[error("`[policy]` names `{0}`, and there is no such file")]
+struct NoPolicyFile(String);
+
+/// A directory with a variable that is not set.
+#[derive(Debug, thiserror::Error)]
+#[error("the variable `{variable}` in `packs.{pack}.roots` is not set")]
+struct RootUnknown {
+    pack: String,
+    variable: String,
+}
+
+/// A tool that the configuration describes and its pack does not have.
+#[derive(Debug, thiserror::Error)]
+#[error("`[packs.{pack}.tools.{tool}]` describes a tool that the pack does not have")]
+struct ToolMissing {
+    pack: String,
+    tool: String,
+    known: Vec<String>,
+}
+
+/// Makes the workspace for a catalog.
+///
+/// # Errors
+/// [`AssembleError`] with every problem of policies, tasks, baselines and tools.
+pub fn workspace(
+    config: &Config,
+    catalog: Catalog,
+    lock: Option<Lock>,
+    surroundings: &Surroundings<'_>,
+    strictness: Strictness,
+) -> Result<Workspace, AssembleError> {
+    let mut problems = Vec::new();
+    let tasks = tasks(config, surroundings, &mut problems);
+    let policy = policy(config, &catalog, surroundings, strictness, &mut problems);
+    let mut builder = WorkspaceBuilder::new().policy(policy).tasks(tasks.clone()).lock(lock);
+    for (name, pack) in &config.packs {
+        let listed = catalog.pack(name.as_str()).filter(|_| strictness == Strictness::Checking);
+        builder = of_pack(builder, (name, pack), listed, &tasks, surroundings, &mut problems);
+    }
+    match builder.build(catalog) {
+        Ok(workspace) if problems.is_empty() => Ok(workspace),
+        Ok(_) => Err(AssembleError { problems }),
+        Err(error) => {
+            problems.extend(error.problems().iter().cloned());
+            Err(AssembleError { problems })
+        }
+    }
+}
+
+/// What one pack adds.
+fn of_pack(
+    mut builder: WorkspaceBuilder,
+    (name, pack): (&PackName, &sections::Pack),
+    listed: Option<&Pack>,
+    tasks: &Tasks,
+    surroundings: &Surroundings<'_>,
+    problems: &mut Vec<Problem>,
+) -> WorkspaceBuilder {
+    let mut roots = Vec::new();
+    for root in &pack.roots {
+        match root.expand(&surroundings.environment) {
+            Ok(root) => roots.push(root.expose().to_owned()),
+            Err(missing) => {
+                let pack = name.to_string();
+                let unknown = missing.into_iter().map(|variable| RootUnknown { pack: pack.clone(), variable });
+                problems.extend(unknown.map(|error| Problem::refused(error.report(), None)));
+            }
+        }
+    }
+    if let Some(task) = pack.task.as_ref().and_then(|task| tasks.find(task.as_str()).ok()) {
+        builder = builder.pack_task(name.clone(), Arc::clone(task));
+    }
+    for (raw, tool) in &pack.tools {
+        if let Some(listed) = listed
+            && !listed.tools().iter().any(|known| known.raw() == raw)
+        {
+            let known = listed.tools().iter().map(|known| visible(known.raw().as_str(), 80)).collect();
+            let error = ToolMissing { pack: name.to_string(), tool: visible(raw.as_str(), 80), known };
+            problems.push(Problem::refused(error.report(), None));
+            continue;
+        }
+        let Ok(canonical) = format!("{name}.{raw}").parse::<CanonicalName>() else { continue };
+        if let Some(behavior) = tool.behavior {
+            builder = builder.behavior(canonical.clone(), behavior);
+        }
+        builder = builder.settings(canonical, Arc::new(tool.settings(roots.clone())));
+    }
+    if !roots.is_empty() {
+        let settings = toolmark_effects::settings::Settings { roots, ..Default::default() };
+        builder = builder.pack_settings(name.clone(), Arc::new(settings));
+    }
+    builder
+}
+
+fn tasks(config: &Config, surroundings: &Surroundings<'_>, problems: &mut Vec<Problem>) -> Tasks {
+    let mut tasks = Tasks::default();
+    for (name, task) in &config.tasks {
+        let parsed = match name.as_str().parse::<TaskName>() {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                problems.push(Problem::refused(error.report(), None));
+                continue;
+            }
+        };
+        let mut expectation = Expectation::new(name.as_str(), task.expect.clone(), task.on_mismatch);
+        if let Some(path) = &task.baseline {
+            let owner = format!("the task `{name}`");
+            match read(surroundings, &owner, path).map_err(|error| error.report()).and_then(|text| {
+                Baseline::read(&text).map_err(|error| error.report())
+            }) {
+                Ok(baseline) => expectation = expectation.with_baseline(baseline),
+                Err(report) => problems.push(Problem::refused(report, None)),
+            }
+        }
+        tasks.insert(Task::new(parsed, expectation));
+    }
+    tasks
+}
+
+/// The rules, the texts of Cedar policies, and the packs that are configured but not listed yet.
+fn policy(
+    config: &Config,
+    catalog: &Catalog,
+    surroundings: &Surroundings<'_>,
+    strictness: Strictness,
+    problems: &mut Vec<Problem>,
+) -> PolicyConfig {
+    let mut policy = config.policy_config();
+    for (name, _) in &config.packs {
+        if strictness == Strictness::Running || catalog.pack(name.as_str()).is_none() {
+            policy = policy.awaited(name.clone());
+        }
+    }
+    let patterns: &[String] = match &config.policy.cedar {
+        OneOrMany::One(one) => std::slice::from_ref(one),
+        OneOrMany::Many(many) => many,
+    };
+    for pattern in patterns {
+        let paths = matching(surroundings.directory, pattern);
+        if paths.is_empty() {
+            problems.push(Problem::refused(NoPolicyFile(visible(pattern, 300)).report(), None));
+        }
+        for path in paths {
+            let label = path.display().to_string();
+            match read(surroundings, "`[policy]`", &label) {
+                Ok(text) => policy = policy.cedar(label, text),
+                Err(error) => problems.push(Problem::refused(error.report(), None)),
+            }
+        }
+    }
+    policy
+}
+
+/// The files that a pattern means, by name; `*` stands for any run of characters in the last part of a path.
+fn matching(directory: &Path, pattern: &str) -> Vec<PathBuf> {
+    let whole = directory.join(pattern);
+    let Some(last) = whole.file_name().and_then(|last| last.to_str()) else { return Vec::new() };
+    if !last.contains('*') {
+        return if whole.is_file() { vec![whole] } else { Vec::new() };
+    }
+    let glob = Glob::new(last);
+    let parent = whole.parent().unwrap_or(directory);
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
+    let named = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| glob.matches(name));
+    let found: BTreeSet<PathBuf> = entries.filter(|path| path.is_file() && named(path)).collect();
+    found.into_iter().collect()
+}
+
+fn read(surroundings: &Surroundings<'_>, owner: &str, path: &str) -> Result<String, FileMissing> {
+    let refuse = |why: String| FileMissing { owner: owner.to_owned(), path: visible(path, 300), why };
+    let whole = surroundings.directory.join(path);
+    let size = fs::metadata(&whole).map_err(|error| refuse(error.to_string()))?.len();
+    if size > MOST_BYTES {
+        return Err(refuse(format!("it has {size} bytes, and {MOST_BYTES} are read")));
+    }
+    fs::read_to_string(&whole).map_err(|error| refuse(error.to_string()))
+}
+
+impl AssembleError {
+    /// Everything that is wrong.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+impl Explain for FileMissing {
+    fn code(&self) -> Code {
+        Code::new("config-file-missing")
+    }
+
+    fn why(&self) -> String {
+        "what stands in that file would otherwise not hold, and nobody would notice".into()
+    }
+
+    fn fix(&self) -> String {
+        "correct the path; it is relative to the folder of `toolmark.toml`".into()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        facts([("path", self.path.as_str().into())])
+    }
+}
+
+impl Explain for NoPolicyFile {
+    fn code(&self) -> Code {
+        Code::new("config-file-missing")
+    }
+
+    fn why(&self) -> String {
+        "a policy that is not found protects nothing".into()
+    }
+
+    fn fix(&self) -> String {
+        "correct the path; it is relative to the folder of `toolmark.toml`, and `*` stands for part of a file's name".into()
+    }
+}
+
+impl Explain for RootUnknown {
+    fn code(&self) -> Code {
+        Code::new("config-variable-missing")
+    }
+
+    fn why(&self) -> String {
+        "without it, nobody knows which directories the arguments of this pack may name".into()
+    }
+
+    fn fix(&self) -> String {
+        format!("set `{}`, or give it a default: `${{{}:-/some/path}}`", self.variable, self.variable)
+    }
+}
+
+impl Explain for ToolMissing {
+    fn code(&self) -> Code {
+        Code::new("config-tool-missing")
+    }
+
+    fn why(&self) -> String {
+        "a setting that names nothing protects nothing; the tool it was meant for goes without".into()
+    }
+
+    fn fix(&self) -> String {
+        let mut known = self.known.clone();
+        known.truncate(20);
+        format!("use the server's own name of the tool; it has {}", known.join(", "))
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        facts([("pack", self.pack.as_str().into()), ("tool", self.tool.as_str().into())])
+    }
+}

@@ -1,0 +1,211 @@
+//! One call through validate, analyze and judge. Pure: nothing runs, nobody is asked, nothing is written.
+
+use serde_json::{Value, json};
+use toolmark_core::behavior::KnownBehavior;
+use toolmark_core::explain::Explain as _;
+use toolmark_core::facts::Facts;
+use toolmark_core::gate;
+use toolmark_core::tool::{CheckArgumentsError, Tool};
+use toolmark_core::verdict::{Decision, Reason, Verdict};
+use toolmark_policy::{Author, Caller, Named, Permission};
+
+use crate::task::Task;
+use crate::workspace::Workspace;
+
+/// One call that was identified and wants to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The tool that is meant.
+    pub tool: &'a Tool,
+    /// What it is called with.
+    pub arguments: &'a Value,
+    /// What the caller came for.
+    pub task: Option<&'a Task>,
+    /// Who calls.
+    pub caller: Caller<'a>,
+}
+
+/// What was found out about one call.
+#[derive(Debug)]
+#[must_use]
+pub struct Examination<'w> {
+    known: &'w KnownBehavior,
+    invalid: Option<CheckArgumentsError>,
+    facts: Facts,
+    verdict: Verdict,
+    permissions: Vec<Permission>,
+    observed: bool,
+}
+
+/// What becomes of a call. Exhaustive on purpose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It runs.
+    Run,
+    /// It runs because a rule of the operator answers what a default asks.
+    Answered(Answered),
+    /// It runs although the verdict is another, because the operator only observes. It is never reported as allowed.
+    Observed(Decision),
+    /// A person is asked.
+    Ask,
+    /// It does not run.
+    Refuse,
+}
+
+/// The rule that answered for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered(Author);
+
+impl Workspace {
+    /// Takes a call through validate, analyze and judge.
+    pub fn examine<'w>(&'w self, request: &Request<'w>) -> Option<Examination<'w>> {
+        let Request { tool, arguments, task, caller } = *request;
+        let prepared = self.prepared(tool)?;
+        let known = prepared.known(tool);
+        let invalid = tool.check_arguments(arguments).err();
+        let facts = toolmark_effects::analyze_with(prepared.carriers(tool), arguments, prepared.settings());
+        let mut verdict = gate::judge(&gate::Call {
+            tool: tool.canonical(),
+            known,
+            arguments,
+            facts: &facts,
+            expectations: [task.map(Task::expectation), prepared.task().map(Task::expectation)],
+            changed: prepared.is_changed(),
+            preset: self.preset(),
+        });
+        let answer = self.policy().judge(&toolmark_policy::Request {
+            tool,
+            behavior: known,
+            facts: &facts,
+            arguments,
+            task: task.map(|task| task.name().as_str()),
+            caller,
+        });
+        for reason in answer.reasons {
+            verdict = verdict.and(reason);
+        }
+        if let Some(error) = &invalid {
+            verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", error.to_string()));
+        }
+        let observed = self.preset().only_observes();
+        Some(Examination { known, invalid, facts, verdict, permissions: answer.allows, observed })
+    }
+
+    /// Which other tool fits what a refused call wanted to do.
+    #[must_use]
+    pub fn fitting(&self, tool: &Tool, facts: &Facts, may_see: impl Fn(&Tool) -> bool) -> Vec<&Tool> {
+        gate::fitting(self.catalog(), tool, facts, may_see, |other| self.known(other))
+    }
+}
+
+impl<'w> Examination<'w> {
+    /// What the tool is known to do.
+    #[must_use]
+    pub fn known(&self) -> &'w KnownBehavior {
+        self.known
+    }
+
+    /// Why the arguments do not fit the tool's schema.
+    #[must_use]
+    pub fn invalid(&self) -> Option<&CheckArgumentsError> {
+        self.invalid.as_ref()
+    }
+
+    /// What the arguments would do.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// What the gate, the rules and the task say together.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// The rules that allow the call. They weaken nothing.
+    #[must_use]
+    pub fn permissions(&self) -> &[Permission] {
+        &self.permissions
+    }
+
+    /// What becomes of the call before anybody is asked.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        // Arguments that do not fit are no question of strictness: such a call cannot be made.
+        if self.invalid.is_some() {
+            return Outcome::Refuse;
+        }
+        match self.verdict.decision() {
+            Decision::Allow => Outcome::Run,
+            stopped if self.observed => Outcome::Observed(stopped),
+            Decision::Ask => self.answered().map_or(Outcome::Ask, Outcome::Answered),
+            Decision::Deny => Outcome::Refuse,
+        }
+    }
+
+    /// The rule that answers every question of the defaults, if one does.
+    fn answered(&self) -> Option<Answered> {
+        let answers = |permission: &&Permission| {
+            let mut asking = self.verdict.reasons().iter().filter(|reason| reason.decision == Decision::Ask);
+            asking.all(|reason| answers(permission.names, reason.code))
+        };
+        self.permissions.iter().find(answers).map(|permission| Answered(permission.by.clone()))
+    }
+
+    /// The examination as JSON: `behavior`, `invalid`, `facts`, `verdict`, `reasons`, `allowed_by`, `outcome`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "behavior": self.known.to_json(),
+            "invalid": self.invalid.as_ref().map(|error| error.report().to_json()),
+            "facts": self.facts.to_json(),
+            "verdict": self.verdict.decision(),
+            "reasons": self.verdict.to_json().get("reasons"),
+            "allowed_by": self.permissions.iter().map(|permission| permission.by.to_string()).collect::<Vec<_>>(),
+            "outcome": self.outcome().as_str(),
+        })
+    }
+}
+
+/// Whether a rule that names so much answers a question with this code.
+///
+/// Invariant: what an operator asked for, what nobody understands and what changed is answered by no rule.
+fn answers(names: Named, code: &str) -> bool {
+    match code {
+        "effect-mutates" | "effect-unbounded" | "effect-dangerous" | "effect-exceeds-behavior" => names.effect,
+        "argument-selects-gravest" => names.arguments || names.behavior || names.tools,
+        "preset-careful" => names.tools || names.behavior,
+        _ => false,
+    }
+}
+
+impl Outcome {
+    /// The outcome in one word.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Answered(_) => "answered",
+            Self::Observed(_) => "observed",
+            Self::Ask => "ask",
+            Self::Refuse => "refuse",
+        }
+    }
+
+    /// True when the call goes on without a person.
+    #[must_use]
+    pub const fn runs(&self) -> bool {
+        matches!(self, Self::Run | Self::Answered(_) | Self::Observed(_))
+    }
+}
+
+impl Answered {
+    /// Whose rule it is.
+    #[must_use]
+    pub fn by(&self) -> &Author {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+use serde_json::json;
+use toolmark_core::gate::Preset;
+use toolmark_policy::{PolicyConfig, Rule};
+
+use super::*;
+use crate::testing::{catalog, workspace};
+use crate::workspace::WorkspaceBuilder;
+
+fn look(
+    workspace: &Workspace,
+    tool: &str,
+    arguments: &Value,
+    task: Option<&str>,
+) -> (Decision, Outcome, Vec<&'static str>) {
+    let tool = workspace.catalog().find(tool, |_| true).unwrap();
+    let task = task.map(|name| &**workspace.tasks().find(name).unwrap());
+    let request = Request { tool, arguments, task, caller: Caller::new("alice") };
+    let found = workspace.examine(&request).unwrap();
+    let codes = found.verdict().reasons().iter().map(|reason| reason.code).collect();
+    (found.verdict().decision(), found.outcome(), codes)
+}
+
+#[test]
+fn a_delete_through_a_reading_tool_is_refused() {
+    let workspace = workspace(Vec::new());
+    let (decision, outcome, codes) = look(&workspace, "db.read_query", &json!({"query": "DELETE FROM users"}), None);
+    assert_eq!((decision, outcome), (Decision::Deny, Outcome::Refuse));
+    assert!(codes.contains(&"effect-exceeds-behavior"), "{codes:?}");
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused_even_while_observing() {
+    let policy = PolicyConfig::new().preset(Preset::Observe);
+    let workspace = WorkspaceBuilder::new().policy(policy).build(catalog()).unwrap();
+    let (decision, outcome, codes) = look(&workspace, "db.read_query", &json!({"query": 7}), None);
+    assert_eq!((decision, outcome), (Decision::Deny, Outcome::Refuse));
+    assert!(codes.contains(&"arguments-invalid"));
+}
+
+#[test]
+fn an_observed_call_runs_and_is_never_called_allowed() {
+    let policy = PolicyConfig::new().preset(Preset::Observe);
+    let workspace = WorkspaceBuilder::new().policy(policy).build(catalog()).unwrap();
+    let (decision, outcome, _) = look(&workspace, "db.read_query", &json!({"query": "DELETE FROM users"}), None);
+    assert_eq!((decision, &outcome), (Decision::Deny, &Outcome::Observed(Decision::Deny)));
+    assert!(outcome.runs());
+    assert_eq!(outcome.as_str(), "observed");
+    let (decision, outcome, _) = look(&workspace, "db.read_query", &json!({"query": "SELECT 1"}), None);
+    assert_eq!((decision, outcome), (Decision::Allow, Outcome::Run));
+}
+
+#[test]
+fn a_task_stops_what_it_does_not_expect() {
+    let workspace = workspace(Vec::new());
+    let (decision, ..) = look(&workspace, "tracker.delete_issue", &json!({"id": 1}), Some("read-only"));
+    assert_eq!(decision, Decision::Deny);
+    let (decision, ..) = look(&workspace, "tracker.list_issues", &json!({}), Some("read-only"));
+    assert_eq!(decision, Decision::Allow);
+}
+
+/// Invariant: a rule that allows answers a default that asks, and nothing else; the verdict stays what it is.
+#[test]
+fn an_allowing_rule_answers_a_default_that_it_names_and_leaves_the_verdict() {
+    let unbounded = json!({"query": "DELETE FROM users"});
+    let (decision, outcome, codes) = look(&workspace(Vec::new()), "db.write_query", &unbounded, None);
+    assert_eq!((decision, outcome), (Decision::Ask, Outcome::Ask), "{codes:?}");
+
+    let by_name = Rule::builder(Decision::Allow).id("by-name").tool("db.write_query").build().unwrap();
+    let (_, outcome, _) = look(&workspace(vec![by_name]), "db.write_query", &unbounded, None);
+    assert_eq!(outcome, Outcome::Ask, "a rule that does not name the effect does not answer for it");
+
+    let by_effect = || {
+        let rule = Rule::builder(Decision::Allow).id("sweeps").tool("db.write_query");
+        rule.effect("MUTATES|DELETE").effect("unbounded").build().unwrap()
+    };
+    let (decision, outcome, _) = look(&workspace(vec![by_effect()]), "db.write_query", &unbounded, None);
+    assert_eq!(decision, Decision::Ask, "an allowing rule weakens no verdict");
+    assert!(matches!(&outcome, Outcome::Answered(answered) if answered.by().id() == "sweeps"), "{outcome:?}");
+
+    let ask = Rule::builder(Decision::Ask).id("always").tool("db.write_query").build().unwrap();
+    let (_, outcome, _) = look(&workspace(vec![by_effect(), ask]), "db.write_query", &unbounded, None);
+    assert_eq!(outcome, Outcome::Ask, "what the operator asks for is answered by no rule");
+}

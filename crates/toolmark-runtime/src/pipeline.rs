@@ -1,0 +1,200 @@
+//! A call on its way: examined, approved, dispatched at most once, recorded whatever happens. No second path reaches a tool.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use toolmark_core::tool::Tool;
+use toolmark_core::verdict::{Decision, Verdict};
+
+use crate::approve::{Approval, Approvals};
+use crate::dispatch::{DispatchError, DispatchErrorKind};
+use crate::examine::{Examination, Outcome, Request};
+use crate::record::{End, Record, Recorder, Timings};
+use crate::refusal::Refusal;
+use crate::workspace::Workspace;
+
+/// Who is asked and who keeps records. The workspace comes with each call, so that a call ends under the one it began with.
+#[derive(Clone)]
+pub struct Pipeline {
+    approvals: Arc<dyn Approvals>,
+    recorder: Arc<dyn Recorder>,
+}
+
+/// A call as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<'a> {
+    /// The name under which it was called.
+    pub lookup: &'a str,
+    /// What is to be judged.
+    pub request: Request<'a>,
+    /// The arguments as they came.
+    pub raw: &'a [u8],
+}
+
+/// What became of a call.
+#[derive(Debug)]
+pub enum Settled<T> {
+    /// It ran.
+    Ran(T, Passage),
+    /// It did not run.
+    Refused(Refusal, Passage),
+    /// It brought no result.
+    Failed(DispatchError, Passage),
+}
+
+/// The verdict that a call passed under, for whoever shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    /// What was decided, and why.
+    pub verdict: Verdict,
+    /// How that ended.
+    pub outcome: Outcome,
+}
+
+impl Pipeline {
+    /// A pipeline with these at its side.
+    #[must_use]
+    pub fn new(approvals: Arc<dyn Approvals>, recorder: Arc<dyn Recorder>) -> Self {
+        Self { approvals, recorder }
+    }
+
+    /// Takes a call through the pipeline. `shown` is the name that the caller knows a tool by, or nothing where it may not see it;
+    /// `failed` says whether a result is the tool's own report of a failure.
+    ///
+    /// Invariant: `dispatch` is called at most once, and only when the call may run.
+    pub async fn run<T, F>(
+        &self,
+        workspace: &Workspace,
+        arrived: &Arrived<'_>,
+        shown: impl Fn(&Tool) -> Option<String>,
+        failed: impl Fn(&T) -> bool,
+        dispatch: impl FnOnce() -> F,
+    ) -> Option<Settled<T>>
+    where
+        F: Future<Output = Result<T, DispatchError>>,
+    {
+        let start = Instant::now();
+        let examination = workspace.examine(&arrived.request)?;
+        let mut entry = Entry {
+            recorder: &*self.recorder,
+            workspace,
+            arrived,
+            verdict: examination.verdict(),
+            // A call that is dropped on its way was given up by whoever made it.
+            end: End::Failed(DispatchErrorKind::Cancelled),
+            timings: Timings { examine: start.elapsed(), ..Timings::default() },
+        };
+        let outcome = examination.outcome();
+        let mut note = None;
+        let may_run = match &outcome {
+            Outcome::Run | Outcome::Answered(_) | Outcome::Observed(_) => true,
+            Outcome::Refuse => false,
+            Outcome::Ask => {
+                let asked = Instant::now();
+                let approval = self.approvals.ask(&arrived.request, &examination).await;
+                entry.timings.approve = asked.elapsed();
+                let granted = approval == Approval::Granted;
+                note = match approval {
+                    Approval::Granted => None,
+                    Approval::Rejected(text) => Some(text.unwrap_or_else(|| "A person said no.".into())),
+                    Approval::Pending(text) => Some(text),
+                };
+                granted
+            }
+        };
+        let passage = Passage { verdict: examination.verdict().clone(), outcome: outcome.clone() };
+        if !may_run {
+            entry.end = match (&outcome, examination.invalid()) {
+                (_, Some(_)) => End::Invalid,
+                (Outcome::Ask, _) => End::Asked,
+                _ => End::Denied,
+            };
+            drop(entry);
+            let refusal = refuse(workspace, arrived, &examination, shown);
+            let refusal = match note {
+                Some(note) => refusal.with_note(&note),
+                None => refusal,
+            };
+            return Some(Settled::Refused(refusal, passage));
+        }
+        let sent = Instant::now();
+        let result = dispatch().await;
+        entry.timings.dispatch = sent.elapsed();
+        Some(match result {
+            Ok(output) => {
+                entry.end = match outcome {
+                    _ if failed(&output) => End::ToolFailed,
+                    Outcome::Observed(_) => End::Observed,
+                    Outcome::Answered(_) | Outcome::Ask => End::Approved,
+                    Outcome::Run | Outcome::Refuse => End::Ran,
+                };
+                Settled::Ran(output, passage)
+            }
+            Err(error) => {
+                entry.end = End::Failed(error.kind());
+                Settled::Failed(error, passage)
+            }
+        })
+    }
+}
+
+fn refuse(
+    workspace: &Workspace,
+    arrived: &Arrived<'_>,
+    examination: &Examination<'_>,
+    shown: impl Fn(&Tool) -> Option<String>,
+) -> Refusal {
+    let tool = arrived.request.tool;
+    let fitting = match examination.verdict().decision() {
+        Decision::Deny if examination.invalid().is_none() => {
+            workspace.fitting(tool, examination.facts(), |other| shown(other).is_some())
+        }
+        _ => Vec::new(),
+    };
+    let name = |tool: &Tool| shown(tool).unwrap_or_else(|| arrived.lookup.to_owned());
+    Refusal::of(tool, examination, arrived.request.task, &fitting, name)
+}
+
+/// The record of a call under way, written when it ends, however it ends.
+struct Entry<'a> {
+    recorder: &'a dyn Recorder,
+    workspace: &'a Workspace,
+    arrived: &'a Arrived<'a>,
+    verdict: &'a Verdict,
+    end: End,
+    timings: Timings,
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        let Request { tool, caller, task, .. } = self.arrived.request;
+        self.recorder.record(&Record {
+            lookup: self.arrived.lookup,
+            tool,
+            caller,
+            task: task.map(|task| task.name().as_str()),
+            arguments: self.arrived.raw,
+            verdict: self.verdict,
+            policy: self.workspace.policy().version(),
+            end: self.end,
+            timings: self.timings,
+        });
+    }
+}
+
+impl Timings {
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.examine + self.approve + self.dispatch
+    }
+}
+
+impl std::fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pipeline").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

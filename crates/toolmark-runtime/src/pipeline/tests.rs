@@ -1,0 +1,145 @@
+use std::cell::Cell;
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+
+use serde_json::{Value, json};
+use toolmark_policy::Caller;
+
+use super::*;
+use crate::approve::Unattended;
+use crate::testing::workspace;
+
+/// Keeps what it was told, in words.
+#[derive(Default)]
+struct Kept(Mutex<Vec<String>>);
+
+impl Recorder for Kept {
+    fn record(&self, record: &Record<'_>) {
+        let line = format!("{} {} {}", record.tool.canonical(), record.verdict.decision(), record.end.as_str());
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+/// Answers every question in the same way.
+struct Says(Approval);
+
+impl Approvals for Says {
+    fn ask<'a>(
+        &'a self,
+        _: &'a Request<'a>,
+        _: &'a Examination<'a>,
+    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+/// Polls a future that needs no runtime.
+fn once<T>(future: impl Future<Output = T>) -> Poll<T> {
+    let mut future = Box::pin(future);
+    future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+struct Ended {
+    ran: u32,
+    text: String,
+    kept: Vec<String>,
+}
+
+fn call(
+    approvals: impl Approvals + 'static,
+    tool: &str,
+    arguments: &Value,
+    result: Result<&str, DispatchError>,
+) -> Ended {
+    let workspace = workspace(Vec::new());
+    let kept = Arc::new(Kept::default());
+    let pipeline = Pipeline::new(Arc::new(approvals), Arc::clone(&kept) as _);
+    let tool = workspace.catalog().find(tool, |_| true).unwrap();
+    let request = Request { tool, arguments, task: None, caller: Caller::new("alice") };
+    let arrived = Arrived { lookup: tool.canonical().as_str(), request, raw: b"{}" };
+    let ran = Cell::new(0);
+    let run = pipeline.run(
+        &workspace,
+        &arrived,
+        |tool| Some(tool.canonical().to_string()),
+        |text: &String| text == "failed",
+        || async {
+            ran.set(ran.get() + 1);
+            result.map(str::to_owned)
+        },
+    );
+    let Poll::Ready(Some(settled)) = once(run) else { panic!("it waits for nothing") };
+    let text = match settled {
+        Settled::Ran(text, _) => text,
+        Settled::Refused(refusal, _) => refusal.text().to_owned(),
+        Settled::Failed(error, _) => error.text("it"),
+    };
+    let kept = kept.0.lock().unwrap().clone();
+    Ended { ran: ran.get(), text, kept }
+}
+
+#[test]
+fn an_allowed_call_runs_once_and_is_recorded() {
+    let ended = call(Unattended, "db.read_query", &json!({"query": "SELECT 1"}), Ok("1"));
+    assert_eq!((ended.ran, ended.text.as_str()), (1, "1"));
+    assert_eq!(ended.kept, ["db.read_query allow ok"]);
+}
+
+#[test]
+fn a_denied_call_never_reaches_the_tool_and_is_recorded() {
+    let ended = call(Unattended, "db.read_query", &json!({"query": "DROP TABLE users"}), Ok("1"));
+    assert_eq!(ended.ran, 0);
+    assert_eq!(ended.kept, ["db.read_query deny denied"]);
+}
+
+#[test]
+fn wrong_arguments_never_reach_the_tool() {
+    let ended = call(Unattended, "db.read_query", &json!({}), Ok("1"));
+    assert_eq!(ended.ran, 0);
+    assert_eq!(ended.kept, ["db.read_query deny invalid"]);
+}
+
+#[test]
+fn a_question_runs_when_it_is_granted_and_only_then() {
+    let sweep = json!({"query": "DELETE FROM users"});
+    let ended = call(Says(Approval::Granted), "db.write_query", &sweep, Ok("done"));
+    assert_eq!((ended.ran, ended.kept), (1, vec!["db.write_query ask approved".to_owned()]));
+    let ended = call(Says(Approval::Rejected(Some("not today".into()))), "db.write_query", &sweep, Ok("done"));
+    assert_eq!((ended.ran, ended.kept), (0, vec!["db.write_query ask asked".to_owned()]));
+    assert!(ended.text.contains("not today"), "{}", ended.text);
+    let ended = call(Unattended, "db.write_query", &sweep, Ok("done"));
+    assert_eq!(ended.ran, 0);
+    assert!(ended.text.contains("a person must approve"), "{}", ended.text);
+}
+
+#[test]
+fn a_failure_says_whether_the_call_may_have_had_an_effect() {
+    let timeout = DispatchError::while_it_ran(DispatchErrorKind::Timeout, "no answer in 30 s");
+    let ended = call(Unattended, "tracker.list_issues", &json!({}), Err(timeout));
+    assert!(ended.text.contains("may have had an effect"), "{}", ended.text);
+    assert_eq!(ended.kept, ["tracker.list_issues allow timeout"]);
+    let gone = DispatchError::before_it_ran(DispatchErrorKind::Unavailable, "the server is starting");
+    let ended = call(Unattended, "tracker.list_issues", &json!({}), Err(gone));
+    assert!(ended.text.contains("did not run"), "{}", ended.text);
+}
+
+#[test]
+fn a_tool_that_reports_a_failure_is_recorded_as_failed() {
+    let ended = call(Unattended, "tracker.list_issues", &json!({}), Ok("failed"));
+    assert_eq!(ended.kept, ["tracker.list_issues allow tool-error"]);
+}
+
+#[test]
+fn a_call_that_is_given_up_is_recorded() {
+    let workspace = workspace(Vec::new());
+    let kept = Arc::new(Kept::default());
+    let pipeline = Pipeline::new(Arc::new(Unattended), Arc::clone(&kept) as _);
+    let tool = workspace.catalog().find("tracker.list_issues", |_| true).unwrap();
+    let arguments = json!({});
+    let request = Request { tool, arguments: &arguments, task: None, caller: Caller::new("alice") };
+    let arrived = Arrived { lookup: "list_issues", request, raw: b"{}" };
+    let run = pipeline.run(&workspace, &arrived, |_| None, |_: &()| false, std::future::pending);
+    assert!(once(run).is_pending());
+    assert_eq!(*kept.0.lock().unwrap(), ["tracker.list_issues allow cancelled"]);
+}

@@ -1,0 +1,95 @@
+//! What is kept of a call, whatever became of it. Whoever keeps it decides where.
+
+use std::time::Duration;
+
+use toolmark_core::tool::Tool;
+use toolmark_core::verdict::Verdict;
+use toolmark_policy::{Caller, PolicyVersion};
+
+use crate::dispatch::DispatchErrorKind;
+
+/// Keeps records. Called on the path of every call: it must neither wait nor fail.
+pub trait Recorder: Send + Sync {
+    /// Takes one record.
+    fn record(&self, record: &Record<'_>);
+}
+
+/// One call, from its arrival to its end.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    /// The name under which it was called.
+    pub lookup: &'a str,
+    /// The tool that was meant.
+    pub tool: &'a Tool,
+    /// Who called.
+    pub caller: Caller<'a>,
+    /// What for.
+    pub task: Option<&'a str>,
+    /// The arguments as they came.
+    pub arguments: &'a [u8],
+    /// What was decided, and why.
+    pub verdict: &'a Verdict,
+    /// Under which policy.
+    pub policy: PolicyVersion,
+    /// How it ended.
+    pub end: End,
+    /// How long each part took.
+    pub timings: Timings,
+}
+
+/// How a call ended. Exhaustive on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It ran and brought a result.
+    Ran,
+    /// It ran, and the tool says that it failed.
+    ToolFailed,
+    /// It ran although the verdict is another: the operator only observes.
+    Observed,
+    /// It ran because a rule or a person answered for it.
+    Approved,
+    /// Its arguments did not fit.
+    Invalid,
+    /// It was refused.
+    Denied,
+    /// A person was asked and has not answered, or said no.
+    Asked,
+    /// It brought no result.
+    Failed(DispatchErrorKind),
+}
+
+/// How long each part took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Validate, analyze and judge.
+    pub examine: Duration,
+    /// Waiting for a person.
+    pub approve: Duration,
+    /// Running.
+    pub dispatch: Duration,
+}
+
+/// Keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRecords;
+
+impl Recorder for NoRecords {
+    fn record(&self, _: &Record<'_>) {}
+}
+
+impl End {
+    /// The end in one word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ran => "ok",
+            Self::ToolFailed => "tool-error",
+            Self::Observed => "observed",
+            Self::Approved => "approved",
+            Self::Invalid => "invalid",
+            Self::Denied => "denied",
+            Self::Asked => "asked",
+            Self::Failed(kind) => kind.as_str(),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Everything that decides about calls, as one immutable snapshot that is replaced whole.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use toolmark_core::behavior::{Behavior, KnownBehavior};
+use toolmark_core::catalog::Catalog;
+use toolmark_core::gate::Preset;
+use toolmark_core::lock::{Lock, PinState};
+use toolmark_core::names::{CanonicalName, PackName};
+use toolmark_core::tool::Tool;
+use toolmark_effects::carriers::Carriers;
+use toolmark_effects::settings::Settings;
+use toolmark_policy::{LoadPolicyError, Policy, PolicyConfig};
+
+use crate::task::{Task, Tasks};
+
+/// The catalog, and beside it all that judging needs. Cheap to share behind an `Arc`.
+#[derive(Debug)]
+pub struct Workspace {
+    catalog: Catalog,
+    tools: HashMap<CanonicalName, Prepared>,
+    policy: Policy,
+    tasks: Tasks,
+    lock: Option<Lock>,
+}
+
+/// What judging needs to know about one tool, found when somebody first asks and kept.
+#[derive(Debug)]
+pub struct Prepared {
+    operator: Option<Behavior>,
+    settings: Arc<Settings>,
+    task: Option<Arc<Task>>,
+    known: OnceLock<KnownBehavior>,
+    carriers: OnceLock<Carriers>,
+    changed: bool,
+}
+
+/// Collects what a workspace is made of.
+#[derive(Debug, Default)]
+pub struct WorkspaceBuilder {
+    policy: PolicyConfig,
+    tasks: Tasks,
+    lock: Option<Lock>,
+    behaviors: BTreeMap<CanonicalName, Behavior>,
+    settings: BTreeMap<CanonicalName, Arc<Settings>>,
+    pack_settings: BTreeMap<PackName, Arc<Settings>>,
+    pack_tasks: BTreeMap<PackName, Arc<Task>>,
+}
+
+impl WorkspaceBuilder {
+    /// Nothing but the defaults: no rules, the built-in tasks, the preset `balanced`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Rules, Cedar policies and the preset.
+    #[must_use]
+    pub fn policy(mut self, policy: PolicyConfig) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The tasks that can be named.
+    #[must_use]
+    pub fn tasks(mut self, tasks: Tasks) -> Self {
+        self.tasks = tasks;
+        self
+    }
+
+    /// What was approved. A tool that is not as it was approved is asked for.
+    #[must_use]
+    pub fn lock(mut self, lock: Option<Lock>) -> Self {
+        self.lock = lock;
+        self
+    }
+
+    /// What the operator says a tool does.
+    #[must_use]
+    pub fn behavior(mut self, tool: CanonicalName, behavior: Behavior) -> Self {
+        self.behaviors.insert(tool, behavior);
+        self
+    }
+
+    /// What the operator says about a tool's arguments.
+    #[must_use]
+    pub fn settings(mut self, tool: CanonicalName, settings: Arc<Settings>) -> Self {
+        self.settings.insert(tool, settings);
+        self
+    }
+
+    /// What the operator says about the arguments of every tool of a pack for which nothing else is said.
+    #[must_use]
+    pub fn pack_settings(mut self, pack: PackName, settings: Arc<Settings>) -> Self {
+        self.pack_settings.insert(pack, settings);
+        self
+    }
+
+    /// A task whose expectation holds for every tool of a pack, whatever the caller came for.
+    #[must_use]
+    pub fn pack_task(mut self, pack: PackName, task: Arc<Task>) -> Self {
+        self.pack_tasks.insert(pack, task);
+        self
+    }
+
+    /// Puts it together.
+    ///
+    /// # Errors
+    /// [`LoadPolicyError`] with everything that is wrong with rules and policies.
+    pub fn build(self, catalog: Catalog) -> Result<Workspace, LoadPolicyError> {
+        let policy = Policy::load(&self.policy, &catalog)?;
+        let usual = Arc::new(Settings::default());
+        let prepare = |tool: &Tool| Prepared {
+            operator: self.behaviors.get(tool.canonical()).copied(),
+            settings: Arc::clone(
+                self.settings.get(tool.canonical()).or_else(|| of_pack(&self.pack_settings, tool)).unwrap_or(&usual),
+            ),
+            task: of_pack(&self.pack_tasks, tool).cloned(),
+            known: OnceLock::new(),
+            carriers: OnceLock::new(),
+            changed: self.lock.as_ref().is_some_and(|lock| lock.state(tool) == PinState::Changed),
+        };
+        let tools = catalog.tools().map(|tool| (tool.canonical().clone(), prepare(tool))).collect();
+        Ok(Workspace { catalog, tools, policy, tasks: self.tasks, lock: self.lock })
+    }
+}
+
+fn of_pack<'m, T>(map: &'m BTreeMap<PackName, T>, tool: &Tool) -> Option<&'m T> {
+    let pack = tool.pack()?;
+    map.iter().find(|(name, _)| name.as_str() == pack).map(|(_, value)| value)
+}
+
+impl Workspace {
+    /// Which tools there are.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The rules and policies.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// How strict the gate is beside them.
+    #[must_use]
+    pub fn preset(&self) -> Preset {
+        self.policy.preset()
+    }
+
+    /// The tasks that can be named.
+    #[must_use]
+    pub fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
+    /// What was approved, where anything was.
+    #[must_use]
+    pub fn lock(&self) -> Option<&Lock> {
+        self.lock.as_ref()
+    }
+
+    /// What is known about a tool of this workspace.
+    #[must_use]
+    pub fn prepared(&self, tool: &Tool) -> Option<&Prepared> {
+        self.tools.get(tool.canonical())
+    }
+
+    /// What a tool is known to do; from its definition alone where it does not belong to this workspace.
+    #[must_use]
+    pub fn known(&self, tool: &Tool) -> KnownBehavior {
+        match self.prepared(tool) {
+            Some(prepared) => prepared.known(tool).clone(),
+            None => KnownBehavior::of(tool.definition(), None),
+        }
+    }
+}
+
+impl Prepared {
+    /// What the tool is known to do.
+    pub fn known(&self, tool: &Tool) -> &KnownBehavior {
+        self.known.get_or_init(|| KnownBehavior::of(tool.definition(), self.operator))
+    }
+
+    /// Which of its arguments carry programs.
+    pub fn carriers(&self, tool: &Tool) -> &Carriers {
+        self.carriers.get_or_init(|| Carriers::of(tool))
+    }
+
+    /// What the operator says about its arguments.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The task that its pack is bound to.
+    #[must_use]
+    pub fn task(&self) -> Option<&Task> {
+        self.task.as_deref()
+    }
+
+    /// True when it is not the tool that was approved.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.changed
+    }
+}
+
+#[cfg(test)]
+mod tests;
