@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use toolmark_core::names::PackName;
+use toolmark_policy::pattern::Glob;
 
 use crate::sections::{Pack, PackLimits};
 use crate::values::{Entries, Part, Template};
@@ -72,10 +73,10 @@ pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
         line("enabled", "false".into());
     }
     if let Some(allow) = &pack.allow {
-        line("allow", list(allow.iter().map(|glob| glob.as_str())));
+        line("allow", list(allow.iter().map(Glob::as_str)));
     }
     if !pack.deny.is_empty() {
-        line("deny", list(pack.deny.iter().map(|glob| glob.as_str())));
+        line("deny", list(pack.deny.iter().map(Glob::as_str)));
     }
     let limits = limits(&pack.limits);
     if !limits.is_empty() {

@@ -52,7 +52,7 @@ pub(crate) enum Unreadable {
 impl Tree {
     /// Reads JSON with comments and trailing commas. A text without any value is an empty table. Places count from the beginning of
     /// the text, a byte order mark included.
-    pub(crate) fn json(document: &Arc<Document>) -> Result<Self, Problem> {
+    pub(crate) fn json(document: &Arc<Document>) -> Result<Self, Box<Problem>> {
         let (text, skipped) = without_mark(document)?;
         let options = ParseOptions {
             allow_comments: true,
@@ -79,7 +79,7 @@ impl Tree {
     }
 
     /// Reads TOML.
-    pub(crate) fn toml(document: &Arc<Document>) -> Result<Self, Problem> {
+    pub(crate) fn toml(document: &Arc<Document>) -> Result<Self, Box<Problem>> {
         let (text, skipped) = without_mark(document)?;
         let parsed = DeTable::parse(text).map_err(|error| {
             let at = skipped + error.span().map_or(0, |span| span.start);
@@ -126,7 +126,7 @@ impl Tree {
     }
 }
 
-fn without_mark(document: &Arc<Document>) -> Result<(&str, usize), Problem> {
+fn without_mark(document: &Arc<Document>) -> Result<(&str, usize), Box<Problem>> {
     let text = document.text();
     if text.len() > MAX_BYTES {
         return Err(refused(document, 0, &Unreadable::TooLarge { bytes: text.len() }));
@@ -137,8 +137,8 @@ fn without_mark(document: &Arc<Document>) -> Result<(&str, usize), Problem> {
     }
 }
 
-fn refused(document: &Arc<Document>, at: usize, error: &Unreadable) -> Problem {
-    Problem::refused(error.report(), Some(document.place(at)))
+fn refused(document: &Arc<Document>, at: usize, error: &Unreadable) -> Box<Problem> {
+    Box::new(Problem::refused(error.report(), Some(document.place(at))))
 }
 
 fn of_json(value: &ast::Value<'_>, skipped: usize) -> Tree {

@@ -39,6 +39,8 @@ pub struct Imported {
     pub notes: Vec<Note>,
     /// Servers that cannot be used, and why.
     pub problems: Vec<Problem>,
+    /// How many servers hold only in other projects, and were left out.
+    pub elsewhere: usize,
 }
 
 /// One server.
@@ -82,7 +84,7 @@ pub struct Note {
 pub fn import(client: Client, text: &str, label: &str, surroundings: &Surroundings) -> Result<Imported, ImportError> {
     let document = Document::new(label, text.to_owned());
     let tree = if client.writes_toml() { Tree::toml(&document) } else { Tree::json(&document) };
-    let tree = tree.map_err(|problem| ImportError::new(label, vec![problem]))?;
+    let tree = tree.map_err(|problem| ImportError::new(label, vec![*problem]))?;
     let mut file = File { client, document, surroundings, found: Imported::default(), inputs: Vec::new() };
     if !matches!(tree.value, Value::Table(_)) {
         file.refuse(tree.span.start, &Refused::NotATable);
@@ -183,6 +185,7 @@ impl File<'_> {
         let count = |entry: &Entry| entry.value.get("mcpServers").map_or(0, |servers| servers.entries().len());
         let others: Vec<(&Entry, usize)> =
             projects.entries().iter().filter(|entry| !here(&entry.key)).map(|entry| (entry, count(entry))).collect();
+        let elsewhere = others.iter().map(|(_, servers)| servers).sum();
         let notes: Vec<(usize, String)> = others
             .into_iter()
             .filter(|(_, servers)| *servers > 0)
@@ -191,6 +194,7 @@ impl File<'_> {
                 (entry.at, format!("{servers} servers hold only in the project `{path}` and were left out"))
             })
             .collect();
+        self.found.elsewhere = elsewhere;
         for (at, text) in notes {
             self.note(at, text);
         }

@@ -109,7 +109,7 @@ impl Reader<'_, '_> {
                 let more = self.list(value);
                 self.pack.args.extend(more);
             }
-            "env" => self.pack.env = self.table(value, |key| is_variable(key), &[]),
+            "env" => self.pack.env = self.table(value, is_variable, &[]),
             "envFile" | "env_file" => self.pack.env_file = self.text(value, &[]),
             "env_vars" => self.pack.inherit_env = names(value),
             "cwd" => self.pack.cwd = self.text(value, &[]),

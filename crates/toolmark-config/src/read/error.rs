@@ -28,7 +28,7 @@ pub(crate) enum Refused {
     #[error("`{key}`: {message}")]
     Value { key: String, message: String, fix: String },
     #[error("`{key}`: {}", report.what())]
-    Inner { key: String, report: Report },
+    Inner { key: String, report: Box<Report> },
     #[error("{table} {message}")]
     Missing { table: String, message: String, fix: String },
     #[error("{table} {message}")]
@@ -56,7 +56,7 @@ impl Refused {
 
     /// What another parser says.
     pub(crate) fn inner(error: &dyn Explain) -> Self {
-        Self::Inner { key: String::new(), report: error.report() }
+        Self::Inner { key: String::new(), report: Box::new(error.report()) }
     }
 
     /// The same, with the keys that lead to it.

@@ -91,7 +91,7 @@ pub fn wrap(
 
 pub(crate) fn read(client: Client, document: &Arc<Document>) -> Result<Tree, WrapError> {
     let tree = if client.writes_toml() { Tree::toml(document) } else { Tree::json(document) };
-    tree.map_err(|problem| WrapError::Unreadable(Box::new(problem)))
+    tree.map_err(WrapError::Unreadable)
 }
 
 /// The text with all edits made; they are in order and do not overlap.
