@@ -18,7 +18,7 @@ pub enum Secrets {
     Masked,
 }
 
-/// One pack as text. Written with its secrets, it reads as the same pack.
+/// One pack as text, with everything that an import can give it. Written with its secrets, it reads as the same pack.
 #[must_use]
 pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
     let mut out = format!("[packs.{name}]\n");

@@ -111,6 +111,14 @@ impl Tree {
         }
     }
 
+    /// The texts of a list.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        match &self.value {
+            Value::List(items) => items.iter().filter_map(Self::text).map(ToOwned::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The same without places, to compare.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match &self.value {

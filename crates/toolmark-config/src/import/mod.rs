@@ -8,8 +8,10 @@ mod variables;
 use std::sync::Arc;
 
 use toolmark_core::document::{Document, Place};
+use toolmark_core::explain::Explain;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
+use toolmark_core::text::visible;
 
 use crate::clients::Client;
 use crate::sections::Pack;
@@ -85,21 +87,25 @@ pub fn import(client: Client, text: &str, label: &str, surroundings: &Surroundin
     let document = Document::new(label, text.to_owned());
     let tree = if client.writes_toml() { Tree::toml(&document) } else { Tree::json(&document) };
     let tree = tree.map_err(|problem| ImportError::new(label, vec![*problem]))?;
-    let mut file = File { client, document, surroundings, found: Imported::default(), inputs: Vec::new() };
+    let mut file =
+        File { client, document, surroundings, found: Imported::default(), inputs: Vec::new(), roots: Vec::new() };
     if !matches!(tree.value, Value::Table(_)) {
         file.refuse(tree.span.start, &Refused::NotATable);
         return Err(ImportError::new(label, file.found.problems));
     }
-    for root in roots(&tree, surroundings) {
+    for (number, root) in roots(&tree, surroundings).into_iter().enumerate() {
         if let Some(inputs) = root.inputs {
             file.read_inputs(inputs);
         }
         for entry in root.servers.entries() {
-            file.read_server(entry);
+            file.read_server(number, entry);
         }
         if !matches!(root.servers.value, Value::Table(_) | Value::Null) {
             file.refuse(root.servers.span.start, &Refused::ServersNotATable);
         }
+    }
+    if client == Client::GeminiCli {
+        file.switch_off(&tree);
     }
     file.note_other_projects(&tree);
     file.finish(label)
@@ -143,6 +149,8 @@ struct File<'s> {
     found: Imported,
     /// The inputs that the file describes: id, description, default.
     inputs: Vec<Input>,
+    /// The root of each pack.
+    roots: Vec<usize>,
 }
 
 /// An input of VS Code.
@@ -164,7 +172,7 @@ impl File<'_> {
         }
     }
 
-    fn read_server(&mut self, entry: &Entry) {
+    fn read_server(&mut self, root: usize, entry: &Entry) {
         let name = match PackName::slug(&entry.key) {
             Ok(name) => name,
             Err(error) => return self.refuse(entry.at, &error),
@@ -174,6 +182,7 @@ impl File<'_> {
         }
         if let Some(pack) = server::read(self, &entry.key, &entry.value) {
             let place = self.document.place(entry.at);
+            self.roots.push(root);
             self.found.packs.push(ImportedPack { name, key: entry.key.clone(), place, pack });
         }
     }
@@ -190,7 +199,7 @@ impl File<'_> {
             .into_iter()
             .filter(|(_, servers)| *servers > 0)
             .map(|(entry, servers)| {
-                let path = toolmark_core::text::visible(&entry.key, 120);
+                let path = visible(&entry.key, 120);
                 (entry.at, format!("{servers} servers hold only in the project `{path}` and were left out"))
             })
             .collect();
@@ -200,7 +209,7 @@ impl File<'_> {
         }
     }
 
-    fn refuse(&mut self, at: usize, error: &dyn toolmark_core::explain::Explain) {
+    fn refuse(&mut self, at: usize, error: &dyn Explain) {
         let place = self.document.place(at);
         self.found.problems.push(Problem::refused(error.report(), Some(place)));
     }
@@ -212,33 +221,47 @@ impl File<'_> {
         }
     }
 
-    /// Two servers with one name are an error, and none of them is the one that was meant.
-    fn finish(self, label: &str) -> Result<Imported, ImportError> {
-        let Self { found, document, .. } = self;
-        let mut collisions = Vec::new();
-        for (at, pack) in found.packs.iter().enumerate() {
-            let same: Vec<&ImportedPack> = found.packs.iter().filter(|other| other.name == pack.name).collect();
-            let first = found.packs.iter().position(|other| other.name == pack.name) == Some(at);
-            // A server that stands in two places of one file with the same settings is one server.
-            if first && same.len() > 1 && same.iter().any(|other| other.pack != pack.pack || other.key != pack.key) {
-                let keys = same.iter().map(|other| other.key.clone()).collect();
-                let error = Refused::SameName { name: pack.name.clone(), keys };
-                collisions
-                    .push(Problem::refused(toolmark_core::explain::Explain::report(&error), Some(pack.place.clone())));
+    /// Gemini CLI lists servers that are not used, or the only ones that are, apart from the servers.
+    fn switch_off(&mut self, tree: &Tree) {
+        let list = |key: &str| tree.get("mcp").and_then(|mcp| mcp.get(key)).map(Tree::texts);
+        let (excluded, allowed) = (list("excluded").unwrap_or_default(), list("allowed"));
+        for pack in &mut self.found.packs {
+            let out =
+                excluded.contains(&pack.key) || allowed.as_ref().is_some_and(|allowed| !allowed.contains(&pack.key));
+            pack.pack.enabled &= !out;
+        }
+    }
+
+    /// Two servers with one name are an error, and none of them is the one that was meant; but a server of a project stands for one
+    /// of the user that is called the same, as it does in the client.
+    fn finish(mut self, label: &str) -> Result<Imported, ImportError> {
+        let packs: Vec<(usize, ImportedPack)> = self.roots.drain(..).zip(self.found.packs.drain(..)).collect();
+        let mut kept: Vec<(usize, ImportedPack)> = Vec::new();
+        let mut collisions: Vec<(PackName, Vec<String>, Place)> = Vec::new();
+        for (root, pack) in packs {
+            let Some(before) = kept.iter_mut().find(|(_, known)| known.name == pack.name) else {
+                kept.push((root, pack));
+                continue;
+            };
+            if before.0 != root && before.1.key == pack.key {
+                if before.1.pack != pack.pack {
+                    let text =
+                        format!("`{}` stands here twice; the one of the project is used", visible(&pack.key, 80));
+                    self.found.notes.push(Note { place: before.1.place.clone(), text });
+                }
+                *before = (root, pack);
+            } else if let Some((_, keys, _)) = collisions.iter_mut().find(|(name, ..)| *name == pack.name) {
+                keys.push(pack.key);
+            } else {
+                collisions.push((pack.name, vec![before.1.key.clone(), pack.key], before.1.place.clone()));
             }
         }
-        drop(document);
-        if !collisions.is_empty() {
-            return Err(ImportError::new(label, collisions));
+        if collisions.is_empty() {
+            self.found.packs = kept.into_iter().map(|(_, pack)| pack).collect();
+            return Ok(self.found);
         }
-        let mut found = found;
-        let mut seen = Vec::new();
-        found.packs.retain(|pack| {
-            let new = !seen.contains(&pack.name);
-            seen.push(pack.name.clone());
-            new
-        });
-        Ok(found)
+        let problem = |(name, keys, place)| Problem::refused(Refused::SameName { name, keys }.report(), Some(place));
+        Err(ImportError::new(label, collisions.into_iter().map(problem).collect()))
     }
 }
 

@@ -9,7 +9,7 @@ use super::error::Refused;
 use super::{File, variables};
 use crate::sections::{OAuth, Pack, PackAuth, is_header, is_web_address};
 use crate::tree::{Entry, Tree, Value};
-use crate::values::{Entries, Grant, Part, Secret, Template, Transport, is_variable};
+use crate::values::{Entries, Grant, Part, Secret, Template, Transport, is_environment_name, is_variable};
 
 /// Keys that say nothing that Toolmark would have to know.
 const OF_NO_CONSEQUENCE: &[&str] =
@@ -109,7 +109,7 @@ impl Reader<'_, '_> {
                 let more = self.list(value);
                 self.pack.args.extend(more);
             }
-            "env" => self.pack.env = self.table(value, is_variable, &[]),
+            "env" => self.pack.env = self.table(value, is_environment_name, &[]),
             "envFile" | "env_file" => self.pack.env_file = self.text(value, &[]),
             "env_vars" => self.pack.inherit_env = names(value),
             "cwd" => self.pack.cwd = self.text(value, &[]),
@@ -220,7 +220,7 @@ impl Reader<'_, '_> {
             grant: Grant::AuthorizationCode,
             client_id: client_id.and_then(|value| self.text(value, &[])),
             client_secret: client_secret.and_then(|value| self.text(value, &[])),
-            scopes: get(&["scopes"]).map(texts).unwrap_or_default(),
+            scopes: get(&["scopes"]).map(Tree::texts).unwrap_or_default(),
             ..OAuth::default()
         };
         self.pack.auth = Some(PackAuth { bearer: None, oauth: Some(oauth) });
@@ -266,18 +266,11 @@ fn is_true(value: &Tree) -> bool {
     matches!(value.value, Value::Bool(true))
 }
 
-fn texts(value: &Tree) -> Vec<String> {
-    match &value.value {
-        Value::List(items) => items.iter().filter_map(Tree::text).map(ToOwned::to_owned).collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// Names of variables, as texts or as tables with a name.
 fn names(value: &Tree) -> Vec<String> {
     let Value::List(items) = &value.value else { return Vec::new() };
     let name = |item: &Tree| item.text().or_else(|| item.get("name").and_then(Tree::text)).map(ToOwned::to_owned);
-    items.iter().filter_map(name).filter(|name| is_variable(name)).collect()
+    items.iter().filter_map(name).filter(|name| is_environment_name(name)).collect()
 }
 
 /// Names of tools, exactly as they stand; a star in them is one. Gemini CLI also writes `name(arguments)`.
@@ -286,7 +279,7 @@ fn globs(value: &Tree) -> Vec<Glob> {
         let name = name.split('(').next().unwrap_or_default().to_owned();
         Glob::new(&name.replace('\\', "\\\\").replace('*', "\\*"))
     };
-    texts(value).into_iter().filter(|name| !name.is_empty()).map(exact).collect()
+    value.texts().into_iter().filter(|name| !name.is_empty()).map(exact).collect()
 }
 
 fn variable(name: &str) -> Template {

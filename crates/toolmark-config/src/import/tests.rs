@@ -1,5 +1,3 @@
-use toolmark_core::explain::Explain as _;
-
 use super::*;
 use crate::render::{Secrets, render};
 use crate::{Config, Connection};
@@ -61,6 +59,16 @@ fn files_of_claude_code_hold_for_the_user_and_for_one_project() {
     );
     assert_eq!(imported.notes.len(), 1);
     assert_eq!(imported.notes[0].text, "1 servers hold only in the project `/work/other` and were left out");
+}
+
+#[test]
+fn a_server_of_the_project_stands_for_one_of_the_user_with_the_same_name() {
+    let text = r#"{"mcpServers": {"a": {"command": "user"}, "b": {"command": "b"}},
+        "projects": {"/work/shop/": {"mcpServers": {"a": {"command": "project"}, "b": {"command": "b"}}}}}"#;
+    let imported = read(Client::ClaudeCode, text);
+    assert_eq!(shown(&imported), "[packs.a]\ncommand = \"project\"\n[packs.b]\ncommand = \"b\"\n");
+    assert_eq!(imported.notes.len(), 1);
+    assert_eq!(imported.notes[0].text, "`a` stands here twice; the one of the project is used");
 }
 
 #[test]
@@ -159,13 +167,13 @@ fn a_file_of_gemini_cli_is_taken_over() {
         "a": {"httpUrl": "https://a.example", "headers": {"K": "$KEY-x ${OTHER}"}, "timeout": 5000, "trust": true},
         "b": {"url": "https://b.example/sse", "includeTools": ["one(x)"], "excludeTools": ["two"]},
         "c": {"url": "https://c.example/mcp", "type": "http"}
-    }}"#;
+    }, "mcp": {"excluded": ["c"]}}"#;
     let imported = read(Client::GeminiCli, text);
     assert_eq!(
         shown(&imported),
         "[packs.a]\nurl = \"https://a.example\"\nheaders = { K = \"${KEY}-x ${OTHER}\" }\nlimits = { timeout = \"5s\" }\n\
          [packs.b]\nurl = \"https://b.example/sse\"\ntransport = \"sse\"\nallow = [\"one\"]\ndeny = [\"two\"]\n\
-         [packs.c]\nurl = \"https://c.example/mcp\"\n"
+         [packs.c]\nurl = \"https://c.example/mcp\"\nenabled = false\n"
     );
     assert_eq!(imported.notes[0].text, "`trust` of `a` has no counterpart and was left out");
 }

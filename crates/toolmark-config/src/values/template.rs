@@ -178,6 +178,11 @@ fn variable(inside: &str) -> Result<Part, Refused> {
     }
 }
 
+/// True for what the environment of a program can hold; more than what can stand between braces.
+pub(crate) fn is_environment_name(name: &str) -> bool {
+    !name.is_empty() && !name.chars().any(|character| character == '=' || character.is_control())
+}
+
 /// True for what an environment calls a variable.
 pub(crate) fn is_variable(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
