@@ -23,8 +23,16 @@ impl Bench {
             "cargo bench: policies",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-policy", "--bench", "policy"]),
         );
+        let hostile = succeeds(
+            "cargo bench: hostile schemas and descriptions",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-core", "--bench", "hostile"]),
+        );
+        let effects = succeeds(
+            "cargo bench: what arguments do",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-effects", "--bench", "analyze"]),
+        );
         let program = program();
-        if catalog && policy && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if catalog && policy && hostile && effects && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 

@@ -16,7 +16,23 @@ pub(crate) struct Fuzz {
     seconds: u32,
 }
 
-const TARGETS: &[&str] = &["names", "snapshot", "canonical", "schema"];
+const TARGETS: &[&str] = &[
+    "names",
+    "snapshot",
+    "canonical",
+    "schema",
+    "effects_sql",
+    "effects_shell",
+    "effects_graphql",
+    "effects_http",
+    "effects_mongo",
+    "effects_redis",
+    "effects_cypher",
+    "effects_paths",
+    "effects_kubernetes",
+    "effects_code",
+    "effects_calls",
+];
 
 impl Fuzz {
     pub(crate) fn run(&self) -> ExitCode {

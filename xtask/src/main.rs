@@ -1,6 +1,7 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | bench | fuzz | index | schema`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | bench | fuzz | index | schema`.
 
 mod bench;
+mod conformance;
 mod fuzz;
 mod index;
 mod run;
@@ -25,6 +26,8 @@ enum Command {
     Test(test::Test),
     /// Check this workspace against recorded vectors
     Vectors(vectors::Vectors),
+    /// Run the official MCP conformance suite against the fixture, or against any server
+    Conformance(conformance::Conformance),
     /// Measure the budgets: each a ratio against something measured in the same run
     Bench(bench::Bench),
     /// Feed the parsers with hostile input for a while
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Test(command) => command.run(),
         Command::Vectors(command) => command.run(),
+        Command::Conformance(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Index(command) => command.run(),

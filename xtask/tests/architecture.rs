@@ -46,6 +46,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("xtask", &["toolmark-core"]),
 ];
 
+/// Crates that any test may use.
+const FOR_TESTS: &[&str] = &["toolmark-testkit", "toolmark-fixture"];
+
 /// Crates that must stay pure: no runtime, no network.
 const PURE: &[&str] = &["toolmark-core", "toolmark-effects", "toolmark-lint", "toolmark-policy", "toolmark-config"];
 const IMPURE: &[&str] = &["tokio", "async-std", "smol", "reqwest", "hyper", "mio", "ureq", "rustls", "openssl", "ring"];
@@ -96,7 +99,7 @@ fn crates_depend_only_downwards() {
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let used = text(dependency, "name");
             let for_tests = dependency["kind"] == "dev";
-            let fine = allowed.contains(&used) || (for_tests && used == "toolmark-testkit");
+            let fine = allowed.contains(&used) || (for_tests && FOR_TESTS.contains(&used));
             assert!(!names.contains(used) || fine, "`{name}` must not use `{used}`");
         }
     }
@@ -137,7 +140,7 @@ fn pure_crates_reach_no_runtime_and_no_network() {
 }
 
 #[test]
-fn there_is_one_binary_and_plain_cargo_builds_everything_but_the_chores() {
+fn there_is_one_binary_to_ship_and_plain_cargo_builds_neither_the_chores_nor_the_fixture() {
     let metadata = metadata();
     let packages = ours(&metadata);
     let is_binary =
@@ -148,7 +151,7 @@ fn there_is_one_binary_and_plain_cargo_builds_everything_but_the_chores() {
         .filter(|target| is_binary(target))
         .map(|target| text(target, "name"))
         .collect();
-    assert_eq!(binaries, BTreeSet::from(["toolmark", "xtask"]));
+    assert_eq!(binaries, BTreeSet::from(["toolmark", "toolmark-fixture", "xtask"]));
     let default = metadata["workspace_default_members"].as_array().expect("default members").len();
-    assert_eq!(default, packages.len() - 1, "default-members is every crate but xtask");
+    assert_eq!(default, packages.len() - 2, "default-members is every crate but xtask and the fixture");
 }

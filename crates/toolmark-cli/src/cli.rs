@@ -57,6 +57,15 @@ pub(crate) enum Color {
     Never,
 }
 
+/// Who would declare what a tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Suggest {
+    /// Whoever runs Toolmark, in `toolmark.toml`
+    Operator,
+    /// Whoever publishes the tool, in its definition
+    Publisher,
+}
+
 /// Where tools are read from.
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
@@ -146,6 +155,10 @@ pub(crate) struct Lint {
     /// List the rules and stop
     #[arg(long)]
     pub(crate) list_rules: bool,
+
+    /// Print the declarations that would settle the findings: `toolmark.toml` for the operator, JSON for the publisher
+    #[arg(long, value_name = "WHO", conflicts_with_all = ["json", "sarif"])]
+    pub(crate) suggest: Option<Suggest>,
 
     /// Print JSON
     #[arg(long, conflicts_with = "sarif")]
@@ -309,8 +322,13 @@ pub(crate) struct BaselineDiff {
 
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
-    /// A folder with `tools.jsonl` and any of `labels.jsonl`, `pairs.jsonl`, `calls.jsonl`
+    /// A folder with `tools.jsonl` and any of `labels.jsonl`, `pairs.jsonl`, `calls.jsonl`, `decisions.jsonl`; or `paper`,
+    /// for what the paper behind the identities reports, on the real definitions of its four servers
     pub(crate) dir: PathBuf,
+
+    /// Definitions to use in place of the folder's `tools.jsonl`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long)]

@@ -154,6 +154,11 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, Failure> {
     Lock::read(&document(path)?).map_err(|error| Failure::refused(Exit::BadInput, &error))
 }
 
+/// Refuses what is not a folder that can be opened.
+pub(crate) fn require_folder(path: &Path) -> Result<(), Failure> {
+    fs::read_dir(path).map(drop).map_err(|error| Failure::refused(Exit::BadInput, &FileError::reading(path, &error)))
+}
+
 /// Reads one file as text.
 pub(crate) fn document(path: &Path) -> Result<Arc<Document>, Failure> {
     let refuse = |error: FileError| Failure::refused(Exit::BadInput, &error);

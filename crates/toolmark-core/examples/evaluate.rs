@@ -4,14 +4,17 @@
 
 use std::path::Path;
 
-use toolmark_core::evaluation::{Evaluation, Label, Pair, Tools, fits};
+use toolmark_core::evaluation::{DataSet, Evaluation, Label, Pair, Tools};
 
 fn main() {
     let folder = std::env::args().nth(1).unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus").into());
     let read = |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).unwrap_or_default();
-    let tools = Tools::read(&read("tools.jsonl")).expect("tools.jsonl");
-    let labels = Label::read_all(&read("labels.jsonl")).expect("labels.jsonl");
-    let pairs = Pair::read_all(&read("pairs.jsonl")).expect("pairs.jsonl");
-    let figures = Evaluation::of(&tools, &labels, &pairs, &fits).to_json();
+    let data = DataSet {
+        tools: Tools::read(&read("tools.jsonl")).expect("tools.jsonl"),
+        labels: Some(Label::read_all(&read("labels.jsonl")).expect("labels.jsonl")),
+        pairs: Some(Pair::read_all(&read("pairs.jsonl")).expect("pairs.jsonl")),
+        decisions: None,
+    };
+    let figures = Evaluation::of(&data, &|| ()).to_json();
     println!("{}", serde_json::to_string_pretty(&figures).expect("JSON"));
 }

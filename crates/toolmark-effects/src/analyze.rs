@@ -9,6 +9,7 @@ use crate::dispatch::{self, cannot_tell};
 use crate::http::{self, Request};
 use crate::kubernetes;
 use crate::language::Language;
+use crate::options;
 use crate::settings::Settings;
 use crate::shell;
 
@@ -34,6 +35,9 @@ pub fn analyze_with(carriers: &Carriers, arguments: &Value, settings: &Settings)
                 Carrier { pointer: pointer.clone(), language: *language, evidence: String::new(), with: With::Nothing };
             read(&carrier, arguments, settings, &mut parts);
         }
+    }
+    if let Some(manner) = carriers.manner() {
+        options::read(manner, arguments, settings, &mut parts);
     }
     Facts::new(parts)
 }
@@ -69,7 +73,7 @@ fn one(carrier: &Carrier, value: &Value, arguments: &Value, settings: &Settings)
     let roots = &settings.roots;
     match (carrier.language, &carrier.with) {
         (_, _) if value.is_null() => Vec::new(),
-        (Language::Http, With::Request { method, headers, body, parameters, relative, rows }) => {
+        (Language::Http, With::Request { method, fixed, headers, body, parameters, relative, rows }) => {
             let get =
                 |name: &Option<String>| name.as_ref().and_then(|name| all.get(name)).filter(|value| !value.is_null());
             let Some(address) = value.as_str() else { return cannot_tell("the address is no text") };
@@ -78,7 +82,7 @@ fn one(carrier: &Carrier, value: &Value, arguments: &Value, settings: &Settings)
                 return cannot_tell("the method is no text");
             }
             let request = Request {
-                method: method.and_then(Value::as_str),
+                method: method.and_then(Value::as_str).or(*fixed),
                 address,
                 relative: *relative,
                 rows: *rows,

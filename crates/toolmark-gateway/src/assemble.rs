@@ -16,7 +16,7 @@ use toolmark_core::names::{CanonicalName, PackName};
 use toolmark_core::pack::Pack;
 use toolmark_core::problem::Problem;
 use toolmark_core::text::visible;
-use toolmark_policy::{OneOrMany, PolicyConfig};
+use toolmark_policy::PolicyConfig;
 use toolmark_policy::pattern::Glob;
 use toolmark_runtime::{Task, TaskName, Tasks, Workspace, WorkspaceBuilder};
 
@@ -191,11 +191,7 @@ fn policy(
             policy = policy.awaited(name.clone());
         }
     }
-    let patterns: &[String] = match &config.policy.cedar {
-        OneOrMany::One(one) => std::slice::from_ref(one),
-        OneOrMany::Many(many) => many,
-    };
-    for pattern in patterns {
+    for pattern in &config.policy.cedar.0 {
         let paths = matching(surroundings.directory, pattern);
         if paths.is_empty() {
             problems.push(Problem::refused(NoPolicyFile(visible(pattern, 300)).report(), None));

@@ -1,9 +1,7 @@
-//! What a tool does, as far as anybody says so, and who says it: the declared behavior, else the hints, else the verb in its name.
-//!
-//! A stand-in for a classifier, good enough to grade a finding. It never judges a call.
+//! What a tool does, in the few words that grading a finding needs, and who says it: the declared behavior, else the hints, else the
+//! classifier. Of two that contradict each other the one that guards more is taken. It never judges a call.
 
-use toolmark_core::behavior::{Action, Mutability};
-use toolmark_core::definition::Reading;
+use toolmark_core::behavior::{Action, Agreement, BehaviorSource, KnownBehavior, Mutability};
 use toolmark_core::tool::Tool;
 
 use crate::verbs::{self, Verb};
@@ -23,7 +21,8 @@ pub(crate) enum Evidence {
     Declared,
     ReadOnlyHint,
     DestructiveHint,
-    Name,
+    Classifier,
+    Disputed,
 }
 
 impl Evidence {
@@ -32,36 +31,39 @@ impl Evidence {
             Self::Declared => "declared behavior",
             Self::ReadOnlyHint => "readOnlyHint",
             Self::DestructiveHint => "destructiveHint",
-            Self::Name => "name",
+            Self::Classifier => "classifier",
+            Self::Disputed => "dispute",
         }
     }
 }
 
 impl Doing {
-    pub(crate) fn of(tool: &Tool, reading: &Reading<'_>) -> Self {
+    /// From what is known of a tool, and `readOnlyHint` and `destructiveHint` as they are written.
+    pub(crate) fn of(tool: &Tool, known: &KnownBehavior, hints: (Option<bool>, Option<bool>)) -> Self {
         let verb = verbs::verb_of(tool.raw().as_str());
-        let said = |evidence, mutability, action| Self {
-            mutability: Some(mutability),
-            action,
-            evidence: Some(evidence),
-            verb,
-        };
-        if let Some(behavior) = tool.behavior() {
-            return said(Evidence::Declared, behavior.mutability(), Some(behavior.action()));
-        }
-        // The verb names the action only where it does not contradict the hint.
-        let action = |mutability| verb.filter(|verb| verb.mutability() == mutability).map(Verb::action);
-        match (reading.hint("readOnlyHint"), reading.hint("destructiveHint")) {
-            (Some(true), _) => {
-                said(Evidence::ReadOnlyHint, Mutability::Pure, action(Mutability::Pure).or(Some(Action::Read)))
+        let action = known.behavior().map(|behavior| behavior.action());
+        let evidence = match known.source() {
+            _ if known.agreement() == Agreement::Disputed => Evidence::Disputed,
+            Some(BehaviorSource::Operator | BehaviorSource::Publisher) => Evidence::Declared,
+            Some(BehaviorSource::Annotations) => Evidence::ReadOnlyHint,
+            // The specification gives `destructiveHint` a meaning only for tools that write.
+            _ if hints == (None, Some(true)) => {
+                let action = action.filter(|action| !matches!(action, Action::Read | Action::Search));
+                return Self {
+                    mutability: Some(Mutability::Mutates),
+                    action,
+                    evidence: Some(Evidence::DestructiveHint),
+                    verb,
+                };
             }
-            (Some(false), _) => said(Evidence::ReadOnlyHint, Mutability::Mutates, action(Mutability::Mutates)),
-            (None, Some(true)) => said(Evidence::DestructiveHint, Mutability::Mutates, action(Mutability::Mutates)),
-            _ => match verb {
-                Some(verb) => said(Evidence::Name, verb.mutability(), Some(verb.action())),
-                None => Self::default(),
-            },
-        }
+            Some(BehaviorSource::Inferred) | None => Evidence::Classifier,
+        };
+        let Some(mutability) = known.mutability() else { return Self { verb, ..Self::default() } };
+        let action = match (action, mutability) {
+            (None, Mutability::Pure) => Some(Action::Read),
+            (action, _) => action,
+        };
+        Self { mutability: Some(mutability), action, evidence: Some(evidence), verb }
     }
 
     pub(crate) fn reads(&self) -> bool {

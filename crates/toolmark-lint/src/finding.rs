@@ -8,6 +8,7 @@ use toolmark_core::severity::Severity;
 use toolmark_core::tool::Tool;
 
 use crate::rule::RuleId;
+use crate::suggestion::Suggestion;
 
 /// One finding. It names all tools that it is about.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,7 @@ pub struct Finding {
     message: String,
     help: String,
     data: Map<String, Value>,
+    suggestions: Vec<Suggestion>,
     /// Tells apart findings of one rule about the same tools, without depending on wording or place.
     key: String,
 }
@@ -33,6 +35,7 @@ impl Finding {
             message: message.into(),
             help: rule.rule().fix().into(),
             data: Map::new(),
+            suggestions: Vec::new(),
             key: String::new(),
         }
     }
@@ -56,6 +59,12 @@ impl Finding {
         self
     }
 
+    /// At places that are not those of tools, such as whole files.
+    pub(crate) fn at_all(mut self, places: Vec<Place>) -> Self {
+        self.places.extend(places);
+        self
+    }
+
     pub(crate) fn helped_by(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self
@@ -68,6 +77,12 @@ impl Finding {
 
     pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
         self.data.insert(field.into(), value.into());
+        self
+    }
+
+    /// With declarations that would settle it.
+    pub(crate) fn suggesting(mut self, suggestions: impl IntoIterator<Item = Suggestion>) -> Self {
+        self.suggestions.extend(suggestions);
         self
     }
 
@@ -113,6 +128,12 @@ impl Finding {
         &self.data
     }
 
+    /// Declarations that would settle it, where there are any: read them before you use them.
+    #[must_use]
+    pub fn suggestions(&self) -> &[Suggestion] {
+        &self.suggestions
+    }
+
     /// Sixteen hexadecimal digits that stay the same while the finding does, wherever the definition moves to.
     #[must_use]
     pub fn fingerprint(&self) -> String {
@@ -148,6 +169,7 @@ impl Finding {
             "places": self.places,
             "fingerprint": self.fingerprint(),
             "data": self.data,
+            "suggestions": self.suggestions.iter().map(Suggestion::to_json).collect::<Vec<_>>(),
         })
     }
 }

@@ -28,9 +28,13 @@ mod output;
 mod profile;
 mod rule;
 mod rules;
+mod separation;
 mod subject;
+mod suggestion;
 mod verbs;
 mod walk;
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use toolmark_core::catalog::Catalog;
@@ -38,8 +42,11 @@ use toolmark_core::severity::Severity;
 
 pub use finding::Finding;
 pub use options::Options;
+pub use output::declarations::{declarations_json, render_toml};
 pub use output::text::{TextOptions, render_text};
 pub use rule::{ParseRuleIdError, Rule, RuleId, rules};
+pub use separation::Separation;
+pub use suggestion::Suggestion;
 
 use crate::rules::PerTool;
 use crate::subject::Subject;
@@ -63,10 +70,11 @@ pub fn lint(catalog: &Catalog, options: &Options) -> Lint {
     let mut subjects = Vec::with_capacity(catalog.len());
     for tool in catalog.tools() {
         let reading = tool.definition().reading();
-        let subject = Subject::new(tool, &reading);
+        let subject = Subject::new(tool, &reading, options.operator(tool.canonical()));
         per_tool.look(&subject, &reading, &mut findings);
         subjects.push(subject);
     }
+    subject::mark_crowded(&mut subjects);
     rules::compare(&subjects, &mut findings);
     findings.retain(|finding| options.wants(finding));
     findings.sort_by(Finding::order);
@@ -103,6 +111,21 @@ impl Lint {
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity() == severity).count()
+    }
+
+    /// Every declaration that would settle something, one a tool in the order of their names, with the rules that ask for it.
+    #[must_use]
+    pub fn suggestions(&self) -> Vec<(&Suggestion, Vec<RuleId>)> {
+        let mut by_tool: BTreeMap<&str, (&Suggestion, Vec<RuleId>)> = BTreeMap::new();
+        for finding in &self.findings {
+            for suggestion in finding.suggestions() {
+                let (_, rules) = by_tool.entry(suggestion.tool().as_str()).or_insert((suggestion, Vec::new()));
+                if !rules.contains(&finding.rule()) {
+                    rules.push(finding.rule());
+                }
+            }
+        }
+        by_tool.into_values().collect()
     }
 
     /// The findings as one JSON document, `"version": 1`.

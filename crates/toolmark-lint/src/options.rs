@@ -1,16 +1,21 @@
-//! What a run of lint leaves out.
+//! What a run of lint leaves out, and what the operator has already said.
 
+use std::collections::HashMap;
+
+use toolmark_core::behavior::Behavior;
+use toolmark_core::names::CanonicalName;
 use toolmark_core::severity::Severity;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
 
-/// Which findings are wanted. By default all of them.
+/// Which findings are wanted, by default all of them, and the operator's declarations, by default none.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     at_least: Option<Severity>,
     only: Vec<RuleId>,
     without: Vec<RuleId>,
+    declared: HashMap<CanonicalName, Behavior>,
 }
 
 impl Options {
@@ -33,6 +38,17 @@ impl Options {
     pub fn without(mut self, rule: RuleId) -> Self {
         self.without.push(rule);
         self
+    }
+
+    /// Takes the operator's word for what a tool does.
+    #[must_use]
+    pub fn declared(mut self, tool: CanonicalName, behavior: Behavior) -> Self {
+        self.declared.insert(tool, behavior);
+        self
+    }
+
+    pub(crate) fn operator(&self, tool: &CanonicalName) -> Option<Behavior> {
+        self.declared.get(tool).copied()
     }
 
     pub(crate) fn wants(&self, finding: &Finding) -> bool {

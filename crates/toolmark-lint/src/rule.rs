@@ -80,6 +80,22 @@ rules! {
         "what a tool says about itself does not agree",
         "clients skip their question for a tool that claims to only read; a wrong claim lets a write through",
         "correct the hints on the server, or declare the behavior under `[packs.<pack>.tools.<tool>]`";
+    BehaviorDisputed = "behavior-disputed", High,
+        "what is claimed of a tool is contradicted",
+        "a claim that is false lets a write pass as a read; while the two disagree, the tool asks before every call",
+        "read what the tool does, and declare the behavior under `[packs.<pack>.tools.<tool>]`, or correct the hints on the server";
+    BehaviorUndeclared = "behavior-undeclared", Medium,
+        "tools change something, and nobody declares it",
+        "rules and tasks then rest on what the classifier makes of names and descriptions, and clients cannot ask before a write",
+        "declare what each does under `[packs.<pack>.tools.<tool>]`, or publish hints and `_meta[\"dev.toolmark/behavior\"]` on the server";
+    BehaviorByArgument = "behavior-by-argument", Medium,
+        "one tool reads or writes, as an argument says",
+        "a rule, a hint or an approval for the tool covers its writes as well as its reads",
+        "declare the worst of it, so that every call is guarded alike; or leave it as it is and write rules for its argument";
+    BehaviorNotSeparated = "behavior-not-separated", Low,
+        "tools of one pack share their arguments and their behavior",
+        "neither validation nor an expectation can tell a call of one from a call of the other; only rules that name the tool can",
+        "declare all seven fields, so that the target tells them apart, `MUTATES|DELETE|ACK|NONE|label|NEUTRAL|NAMED`; or give them different parameters";
     HiddenCharacters = "hidden-characters", High,
         "a definition holds characters that nobody sees",
         "the model reads them and the reviewer does not: what was approved is not what is obeyed",

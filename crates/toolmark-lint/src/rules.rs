@@ -1,14 +1,18 @@
 //! The rules themselves: some look at one tool, some compare them, one reports what the catalog refused.
 
 mod annotations;
+mod by_argument;
 mod characters;
+mod disputed;
 mod instructs;
 mod look_alike;
 mod names;
 pub(crate) mod problems;
+mod same_behavior;
 mod same_schema;
 mod schema;
 mod unbounded;
+mod undeclared;
 mod wording;
 
 use toolmark_core::catalog::Catalog;
@@ -30,7 +34,6 @@ impl<'c> PerTool<'c> {
     pub(crate) fn look(&mut self, subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<Finding>) {
         self.instructs.look(subject, reading, findings);
         characters::look(subject, reading, findings);
-        annotations::look(subject, reading, findings);
         schema::look(subject, reading, findings);
         unbounded::look(subject, reading, findings);
         wording::look(subject, reading, findings);
@@ -46,5 +49,10 @@ pub(crate) fn compare(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
     names::too_many(subjects, findings);
     look_alike::compare(subjects, findings);
     same_schema::compare(subjects, findings);
+    same_behavior::compare(subjects, findings);
     annotations::missing(subjects, findings);
+    annotations::contradicting(subjects, findings);
+    disputed::compare(subjects, findings);
+    undeclared::compare(subjects, findings);
+    by_argument::compare(subjects, findings);
 }

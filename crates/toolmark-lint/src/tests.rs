@@ -1,4 +1,5 @@
 mod annotations;
+mod behavior;
 mod characters;
 mod corpus;
 mod hostile;
@@ -7,6 +8,7 @@ mod names;
 mod output;
 mod same_schema;
 mod schema;
+mod suggestions;
 
 use serde_json::{Value, json};
 use toolmark_core::catalog::Catalog;

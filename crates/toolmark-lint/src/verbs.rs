@@ -68,10 +68,6 @@ impl Verb {
         self.word
     }
 
-    pub(crate) fn action(self) -> Action {
-        self.action
-    }
-
     pub(crate) fn mutability(self) -> Mutability {
         match self.action {
             Action::Read | Action::Search => Mutability::Pure,
@@ -166,7 +162,7 @@ mod tests {
     use super::*;
 
     fn of(name: &str) -> Option<(&'static str, &'static str)> {
-        verb_of(name).map(|verb| (verb.word(), verb.action().as_str()))
+        verb_of(name).map(|verb| (verb.word(), verb.action.as_str()))
     }
 
     #[test]

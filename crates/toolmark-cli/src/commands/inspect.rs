@@ -1,8 +1,10 @@
 //! `toolmark inspect`: all tools as a table, or one tool's whole identity.
 
+mod behavior;
 mod card;
 
 use serde_json::{Value, json};
+use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::exposure::{Exposed, ExposedTable, Profile, Published};
 use toolmark_core::lock::Lock;
@@ -39,16 +41,20 @@ fn list(arguments: &Inspect, catalog: &Catalog, table: &ExposedTable, lock: Opti
         )?;
         return Ok(input::exit_of(catalog));
     }
-    let mut shown = output::table(&["pack", "tool", "exposed name", "display name", "behavior", "digest", "state"]);
+    let mut shown =
+        output::table(&["pack", "tool", "exposed name", "display name", "behavior", "known", "digest", "state"]);
     for row in &rows {
         let tool = row.tool;
         let state = state(row, lock);
+        let known = KnownBehavior::of(tool.definition(), None);
+        let (does, says) = behavior::in_short(&known);
         shown.add_row([
             tool.pack().unwrap_or("–").to_owned(),
             output::safe(tool.raw().as_str()),
             row.name.to_string(),
             tool.display_name().to_string(),
-            tool.behavior().map_or_else(|| "–".into(), |behavior| behavior.to_string()),
+            does,
+            says,
             tool.digest().short(),
             output::painted(output::state(state), state),
         ]);
@@ -79,7 +85,9 @@ fn row_json(row: &Exposed<'_>, lock: Option<&Lock>) -> Value {
         object.insert("source".into(), json!(tool.source()));
         object.insert("exposed".into(), json!(row.name));
         object.insert("display".into(), json!(tool.display_name()));
-        object.insert("behavior".into(), json!(tool.behavior()));
+        let known = KnownBehavior::of(tool.definition(), None);
+        object.insert("behavior".into(), json!(known.behavior()));
+        object.insert("known".into(), known.to_json());
         object.insert("state".into(), json!(state(row, lock)));
     }
     json

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use toolmark_core::explain::{Code, Explain};
-use toolmark_lint::{Options, RuleId, TextOptions, render_text, rules};
+use toolmark_lint::{Options, RuleId, TextOptions, declarations_json, render_text, render_toml, rules};
 
-use crate::cli::Lint;
+use crate::cli::{Lint, Suggest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{input, output};
@@ -29,7 +29,12 @@ pub(crate) fn run(arguments: &Lint) -> Result<Exit, Failure> {
     // What cannot be read becomes a finding, so that one report holds everything.
     let catalog = input::snapshot(&paths)?.into_builder().build_partly();
     let lint = toolmark_lint::lint(&catalog, &options);
-    if arguments.sarif {
+    if let Some(who) = arguments.suggest {
+        match who {
+            Suggest::Operator => output::line(render_toml(&lint).trim_end())?,
+            Suggest::Publisher => output::json(&declarations_json(&lint))?,
+        }
+    } else if arguments.sarif {
         output::json(&lint.to_sarif())?;
     } else if arguments.json {
         output::json(&lint.to_json())?;

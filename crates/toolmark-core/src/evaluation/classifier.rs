@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::rows::{Label, ToolId, Tools};
-use crate::behavior::{Action, ContentType, Mutability, OutputDomain};
-use crate::inference::{Inference, Inferred, Mode};
+use super::labels::{Answers, Label};
+use super::rows::ToolId;
+use super::tools::Tools;
+use crate::behavior::{Action, ByArgument, ContentType, Mutability, OutputDomain};
+use crate::inference::{Inference, Mode};
 
 /// How one way of classifying does on labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +17,22 @@ pub struct ClassifierScore {
     mutating: usize,
     false_pure: Vec<ToolId>,
     hints: HintScore,
+    by_argument: ByArgumentScore,
+    unknown_words: Vec<String>,
     missing: Vec<ToolId>,
+}
+
+/// How the values of selecting arguments do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByArgumentScore {
+    /// Values whose action is labelled.
+    pub labelled: usize,
+    /// Values that the classifier found and understood.
+    pub answered: usize,
+    /// Actions that agree.
+    pub agree: usize,
+    /// Values labelled with an action that changes something, and classified as PURE.
+    pub false_pure: usize,
 }
 
 /// How one field does.
@@ -31,8 +48,10 @@ pub struct FieldScore {
     pub unambiguous: usize,
     /// Answers that agree with those; an abstention does not.
     pub agree_unambiguous: usize,
+    /// Tools whose answer does not agree, with what was meant and what was answered.
+    pub disagree: Vec<String>,
     /// How often a label got an answer; `unknown` for an abstention.
-    pub confusion: BTreeMap<&'static str, BTreeMap<&'static str, usize>>,
+    pub confusion: BTreeMap<String, BTreeMap<&'static str, usize>>,
 }
 
 /// How the `readOnlyHint` of publishers does on the same labels.
@@ -54,37 +73,42 @@ impl ClassifierScore {
     pub fn of(tools: &Tools, labels: &[Label], mode: Mode) -> Self {
         let mut score = Self::default();
         for label in labels {
-            match tools.get(&label.tool) {
-                Some(definition) => score.add(label, &Inference::of(definition, mode)),
-                None => score.missing.push(label.tool.clone()),
+            match tools.get(label.tool()) {
+                Some(definition) => {
+                    let reading = definition.reading();
+                    let hint = label.read_only_hint().or_else(|| reading.hint("readOnlyHint"));
+                    score.add(label, hint, &Inference::of_reading(&reading, mode));
+                }
+                None => score.missing.push(label.tool().clone()),
             }
         }
         score
     }
 
-    fn add(&mut self, label: &Label, inferred: &Inference) {
-        let clear = !label.ambiguous;
-        self.field("mutability").add(label.mutability.as_str(), text(&inferred.mutability, Mutability::as_str), clear);
-        self.field("action").add(label.action.as_str(), text(&inferred.action, Action::as_str), clear);
-        let domain = text(&inferred.output_domain, OutputDomain::as_str);
-        self.field("output_domain").add(label.output_domain.as_str(), domain, clear);
-        if let Some(content) = label.content_type {
-            self.field("content_type").add(content.as_str(), text(&inferred.content_type, ContentType::as_str), clear);
-        }
-        let answer = inferred.mutability.value();
-        if label.mutability == Mutability::Mutates {
-            self.mutating += 1;
-            if answer == Some(Mutability::Pure) {
-                self.false_pure.push(label.tool.clone());
+    fn add(&mut self, label: &Label, hint: Option<bool>, inferred: &Inference) {
+        for field in Label::FIELDS {
+            let score = self.field(field);
+            if let Some(answers) = label.get(field) {
+                score.add(label.tool(), answers, answer(inferred, field), label.is_clear(field));
             }
         }
-        if let Some(hint) = label.read_only_hint {
-            let right = hint == (label.mutability == Mutability::Pure);
+        self.unknown_words.extend(label.unknown_words().iter().map(|word| format!("{}: {word}", label.tool())));
+        self.by_argument.add(label, inferred);
+        let pure = answer(inferred, "mutability").map(|answer| answer == Mutability::Pure.as_str());
+        if label.is_mutating() {
+            self.mutating += 1;
+            if pure == Some(true) {
+                self.false_pure.push(label.tool().clone());
+            }
+        }
+        if let (Some(hint), Some(answers)) = (hint, label.get("mutability")) {
+            let says = |pure: bool| if pure { Mutability::Pure } else { Mutability::Mutates };
+            let right = answers.admit(says(hint).as_str());
             self.hints.hinted += 1;
             self.hints.agree += usize::from(right);
             if !right {
-                self.hints.wrong.push(label.tool.clone());
-                self.hints.corrected += usize::from(answer == Some(label.mutability));
+                self.hints.wrong.push(label.tool().clone());
+                self.hints.corrected += usize::from(pure.is_some_and(|pure| answers.admit(says(pure).as_str())));
             }
         }
     }
@@ -117,6 +141,24 @@ impl ClassifierScore {
         &self.hints
     }
 
+    /// How the values of selecting arguments do.
+    #[must_use]
+    pub fn by_argument(&self) -> ByArgumentScore {
+        self.by_argument
+    }
+
+    /// Labelled tools that are not in the set.
+    #[must_use]
+    pub fn missing(&self) -> &[ToolId] {
+        &self.missing
+    }
+
+    /// Words of labels that no vocabulary has, with their tools.
+    #[must_use]
+    pub fn unknown_words(&self) -> &[String] {
+        &self.unknown_words
+    }
+
     /// The object that stands under `classifier` and `classifier_schema_only`.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -134,20 +176,29 @@ impl ClassifierScore {
                 "wrong_but_classified_right": self.hints.corrected,
             }),
         );
+        all.insert("by_arg".into(), self.by_argument.to_json());
+        all.insert("unknown_words".into(), self.unknown_words.clone().into());
         all.insert("missing".into(), names(&self.missing));
         Value::Object(all)
     }
 }
 
 impl FieldScore {
-    fn add(&mut self, label: &'static str, answer: Option<&'static str>, clear: bool) {
-        let right = answer == Some(label);
+    fn add(&mut self, tool: &ToolId, label: &Answers, answer: Option<&'static str>, clear: bool) {
+        let right = answer.is_some_and(|answer| label.admit(answer));
         self.labelled += 1;
         self.answered += usize::from(answer.is_some());
         self.agree += usize::from(right);
         self.unambiguous += usize::from(clear);
         self.agree_unambiguous += usize::from(clear && right);
-        *self.confusion.entry(label).or_default().entry(answer.unwrap_or("unknown")).or_default() += 1;
+        if !right {
+            let doubt = if clear { "" } else { " (ambiguous)" };
+            let (meant, answer) = (label.best(), answer.unwrap_or("unknown"));
+            self.disagree.push(format!("{tool}: {meant} was answered {answer}{doubt}"));
+        }
+        // An answer that one of several labels admits is no confusion.
+        let meant = answer.filter(|_| right).unwrap_or_else(|| label.best());
+        *self.confusion.entry(meant.to_owned()).or_default().entry(answer.unwrap_or("unknown")).or_default() += 1;
     }
 
     fn to_json(&self) -> Value {
@@ -157,13 +208,43 @@ impl FieldScore {
             "agree": self.agree,
             "agree_unambiguous": self.agree_unambiguous,
             "unambiguous": self.unambiguous,
+            "disagree": self.disagree,
             "confusion": self.confusion,
         })
     }
 }
 
-fn text<T: Copy>(field: &Inferred<T>, spell: fn(T) -> &'static str) -> Option<&'static str> {
-    field.value().map(spell)
+impl ByArgumentScore {
+    fn add(&mut self, label: &Label, inferred: &Inference) {
+        let found = inferred.by_argument.as_ref().map(ByArgument::values);
+        for (value, actions) in label.by_argument() {
+            let behavior = found.and_then(|values| values.get(value));
+            let reads = actions.admit("READ") || actions.admit("SEARCH");
+            self.labelled += 1;
+            self.answered += usize::from(behavior.is_some());
+            self.agree += usize::from(behavior.is_some_and(|own| actions.admit(own.action().as_str())));
+            self.false_pure += usize::from(!reads && behavior.is_some_and(|own| own.mutability() == Mutability::Pure));
+        }
+    }
+
+    fn to_json(self) -> Value {
+        json!({
+            "labelled": self.labelled,
+            "answered": self.answered,
+            "agree": self.agree,
+            "false_pure": self.false_pure,
+        })
+    }
+}
+
+/// What the classifier says about one field of the labels.
+fn answer(inferred: &Inference, field: &str) -> Option<&'static str> {
+    match field {
+        "mutability" => inferred.mutability.value().map(Mutability::as_str),
+        "action" => inferred.action.value().map(Action::as_str),
+        "output_domain" => inferred.output_domain.value().map(OutputDomain::as_str),
+        _ => inferred.content_type.value().map(ContentType::as_str),
+    }
 }
 
 fn names(tools: &[ToolId]) -> Value {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::catch::{Catch, Compared, Form, Identities};
 use super::minimal::minimal_call;
-use super::rows::{Pair, PairSeverity, ToolId, Tools};
-use crate::behavior::{Behavior, BehaviorIdentity};
-use crate::inference::{Inference, Mode};
+use super::pair_rows::{Pair, PairSeverity};
+use super::rows::ToolId;
+use super::tools::Tools;
+use crate::definition::Definition;
 
 /// Separation and catching over every pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,17 +17,7 @@ pub struct PairScore {
     forms: BTreeMap<Form, FormScore>,
     catches: BTreeMap<Form, BTreeMap<PairSeverity, Catch>>,
     missing: Vec<ToolId>,
-}
-
-/// The three identities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Form {
-    /// Three fields, as in the paper.
-    V1,
-    /// Four fields.
-    V2,
-    /// Seven fields.
-    V3,
+    left_out: usize,
 }
 
 /// How one identity does.
@@ -37,91 +29,52 @@ pub struct FormScore {
     pub together: (usize, usize),
     /// The pairs that came out wrong.
     pub wrong: Vec<(ToolId, ToolId)>,
-}
-
-/// Who notices that *b* was called where *a* was meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Catch {
-    /// Only the schema of *b*, which a minimal call of *a* does not fit.
-    pub schema_only: usize,
-    /// Only the identity.
-    pub behavior_only: usize,
-    /// Both.
-    pub both: usize,
-    /// Nobody.
-    pub neither: usize,
-}
-
-impl Form {
-    /// All three.
-    pub const ALL: &[Self] = &[Self::V1, Self::V2, Self::V3];
-
-    /// As it is written in results.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::V1 => "v1",
-            Self::V2 => "v2",
-            Self::V3 => "v3",
-        }
-    }
-
-    fn of(self, behavior: Behavior) -> Option<BehaviorIdentity> {
-        match self {
-            Self::V1 => Some(behavior.identity()),
-            Self::V2 => behavior.identity_v2(),
-            Self::V3 => behavior.identity_v3(),
-        }
-    }
+    /// Pairs with a tool that has no identity.
+    pub unknown: usize,
 }
 
 impl PairScore {
     /// Scores pairs. `fits(schema, arguments)` says whether the arguments pass a schema.
     ///
     /// Identities come from the classifier alone. Where it has none for one of two tools, they count neither as separated
-    /// nor as together.
+    /// nor as together. A pair with a tool that is not in the set is listed and counts nowhere.
     #[must_use]
     pub fn of(tools: &Tools, pairs: &[Pair], fits: &dyn Fn(&Value, &Value) -> bool) -> Self {
         let mut score = Self::default();
+        let mut identities = Identities::new(tools);
         for pair in pairs {
             let (Some(a), Some(b)) = (tools.get(&pair.a), tools.get(&pair.b)) else {
                 let absent = [&pair.a, &pair.b].into_iter().filter(|tool| tools.get(tool).is_none());
                 score.missing.extend(absent.cloned());
+                score.left_out += 1;
                 continue;
             };
-            let behavior = |definition| Inference::of(definition, Mode::Full).behavior();
-            let schema = |definition: &crate::definition::Definition| definition.reading().input_schema().to_value();
+            let schema = |definition: &Definition| definition.reading().input_schema().to_value();
             let caught_by_schema = pair.severity.is_some() && !fits(&schema(b), &minimal_call(&schema(a)));
-            let (a, b) = (behavior(a), behavior(b));
             for form in Form::ALL {
-                let identities = (a.and_then(|a| form.of(a)), b.and_then(|b| form.of(b)));
-                score.add(pair, *form, identities, caught_by_schema);
+                score.add(pair, *form, identities.compare(*form, &pair.a, &pair.b), caught_by_schema);
             }
         }
+        score.missing.sort();
+        score.missing.dedup();
         score
     }
 
-    fn add(
-        &mut self,
-        pair: &Pair,
-        form: Form,
-        identities: (Option<BehaviorIdentity>, Option<BehaviorIdentity>),
-        caught_by_schema: bool,
-    ) {
-        let (separated, together) = match identities {
-            (Some(a), Some(b)) => (a != b, a == b),
-            _ => (false, false),
-        };
+    fn add(&mut self, pair: &Pair, form: Form, compared: Compared, caught_by_schema: bool) {
+        let separated = compared == Compared::Apart;
         let score = self.forms.entry(form).or_default();
-        let right = match pair.severity {
+        score.unknown += usize::from(compared == Compared::Unknown);
+        let right = match &pair.severity {
             Some(severity) => {
-                let (got, of) = score.separated.entry(severity).or_default();
+                let (got, of) = score.separated.entry(severity.clone()).or_default();
                 *got += usize::from(separated);
                 *of += 1;
-                self.catches.entry(form).or_default().entry(severity).or_default().add(caught_by_schema, separated);
+                let catches = self.catches.entry(form).or_default();
+                catches.entry(severity.clone()).or_default().add(caught_by_schema, separated);
                 separated
             }
             None => {
+                let together = compared == Compared::Together;
                 score.together.0 += usize::from(together);
                 score.together.1 += 1;
                 together
@@ -140,60 +93,54 @@ impl PairScore {
 
     /// Who catches confusions of one severity, with one identity.
     #[must_use]
-    pub fn catches(&self, form: Form, severity: PairSeverity) -> Catch {
-        self.catches.get(&form).and_then(|all| all.get(&severity)).copied().unwrap_or_default()
+    pub fn catches(&self, form: Form, severity: &PairSeverity) -> Catch {
+        self.catches.get(&form).and_then(|all| all.get(severity)).copied().unwrap_or_default()
+    }
+
+    /// Tools of pairs that are not in the set.
+    #[must_use]
+    pub fn missing(&self) -> &[ToolId] {
+        &self.missing
+    }
+
+    /// The severities that there are, worst first; those of the paper always.
+    #[must_use]
+    pub fn severities(&self) -> Vec<PairSeverity> {
+        let own = self.forms.values().flat_map(|score| score.separated.keys().cloned());
+        let mut all: Vec<PairSeverity> = PairSeverity::ALL.into_iter().chain(own).collect();
+        all.sort();
+        all.dedup();
+        all
     }
 
     /// The object that stands under `pairs`. `catch` is with the third identity, `catch_v1` with the paper's.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut all: Map<String, Value> =
-            self.forms.iter().map(|(form, score)| (form.as_str().to_owned(), score.to_json())).collect();
-        let catches = |form: Form| -> Value {
-            let by_severity = self.catches.get(&form).into_iter().flatten();
-            Value::Object(
-                by_severity.map(|(severity, catch)| (severity.as_str().to_owned(), catch.to_json())).collect(),
-            )
-        };
-        all.insert("catch".into(), catches(Form::V3));
-        all.insert("catch_v1".into(), catches(Form::V1));
+        let severities = self.severities();
+        let mut all = Map::new();
+        for form in Form::ALL {
+            let score = self.form(*form).cloned().unwrap_or_default();
+            all.insert(form.as_str().to_owned(), score.to_json(&severities));
+            let catches = severities.iter().map(|own| (own.as_str().to_owned(), self.catches(*form, own).to_json()));
+            let key = if *form == Form::V3 { "catch".to_owned() } else { format!("catch_{}", form.as_str()) };
+            all.insert(key, Value::Object(catches.collect()));
+        }
         all.insert("missing".into(), self.missing.iter().map(ToString::to_string).collect());
+        all.insert("left_out".into(), self.left_out.into());
         Value::Object(all)
     }
 }
 
 impl FormScore {
-    fn to_json(&self) -> Value {
-        let mut all: Map<String, Value> = self
-            .separated
-            .iter()
-            .map(|(severity, (separated, total))| {
-                (severity.as_str().to_owned(), json!({"separated": separated, "total": total}))
-            })
-            .collect();
+    fn to_json(&self, severities: &[PairSeverity]) -> Value {
+        let mut all = Map::new();
+        for severity in severities {
+            let (separated, total) = self.separated.get(severity).copied().unwrap_or_default();
+            all.insert(severity.as_str().to_owned(), json!({"separated": separated, "total": total}));
+        }
         all.insert("same".into(), json!({"together": self.together.0, "total": self.together.1}));
         all.insert("wrong".into(), self.wrong.iter().map(|(a, b)| format!("{a} | {b}")).collect());
+        all.insert("unknown".into(), self.unknown.into());
         Value::Object(all)
-    }
-}
-
-impl Catch {
-    fn add(&mut self, schema: bool, behavior: bool) {
-        let counted = match (schema, behavior) {
-            (true, false) => &mut self.schema_only,
-            (false, true) => &mut self.behavior_only,
-            (true, true) => &mut self.both,
-            (false, false) => &mut self.neither,
-        };
-        *counted += 1;
-    }
-
-    fn to_json(self) -> Value {
-        json!({
-            "schema_only": self.schema_only,
-            "behavior_only": self.behavior_only,
-            "both": self.both,
-            "neither": self.neither,
-        })
     }
 }

@@ -1,15 +1,12 @@
-//! The rows of a labelled data set, read strictly: a line that cannot be scored is an error with its number, never skipped.
+//! Lines of a labelled data set: which tool a row means, and the one way in which rows are read and refused.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::behavior::{Action, ContentType, Mutability, OutputDomain};
-use crate::definition::{Definition, Form};
-use crate::document::Slice;
 use crate::explain::{Code, Explain, facts};
+use crate::json;
 use crate::text::visible;
 
 /// Which tool a row means.
@@ -17,54 +14,6 @@ use crate::text::visible;
 pub struct ToolId {
     server: String,
     name: String,
-}
-
-/// The definitions of a data set.
-#[derive(Clone, Debug, Default)]
-pub struct Tools(BTreeMap<ToolId, Definition>);
-
-/// What a careful reader says about one tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
-    /// The tool.
-    pub tool: ToolId,
-    /// Whether it changes anything.
-    pub mutability: Mutability,
-    /// What it does.
-    pub action: Action,
-    /// What it acts on or returns.
-    pub output_domain: OutputDomain,
-    /// The kind of its payload, where the set has it.
-    pub content_type: Option<ContentType>,
-    /// Whether another answer could be defended.
-    pub ambiguous: bool,
-    /// The `readOnlyHint` of its publisher.
-    pub read_only_hint: Option<bool>,
-}
-
-/// Two tools that are easily taken for each other, or that are one and the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// The one that was meant.
-    pub a: ToolId,
-    /// The one that was called.
-    pub b: ToolId,
-    /// How bad it is to confuse them; `None` when they do the same and must not be separated.
-    pub severity: Option<PairSeverity>,
-}
-
-/// How bad a confusion is, worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum PairSeverity {
-    /// Reading for destroying.
-    Critical,
-    /// One write for another.
-    High,
-    /// One object for another.
-    Medium,
-    /// Nearly the same.
-    Low,
 }
 
 /// A line that is no row of its kind.
@@ -76,138 +25,41 @@ pub struct ReadRowError {
     problem: String,
 }
 
-#[derive(Deserialize)]
-struct LabelRow {
-    server: String,
-    name: String,
-    mutability: String,
-    action: String,
-    output_domain: String,
-    content_type: Option<String>,
-    #[serde(default)]
-    ambiguous: bool,
-    #[serde(default)]
-    declared: Declared,
-}
-
-#[derive(Default, Deserialize)]
-struct Declared {
-    #[serde(rename = "readOnlyHint")]
-    read_only_hint: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct PairRow {
-    a: ToolId,
-    b: ToolId,
-    severity: Option<PairSeverity>,
-    #[serde(default)]
-    same: bool,
-}
-
 impl ToolId {
     /// Names a tool of a server.
     #[must_use]
     pub fn new(server: &str, name: &str) -> Self {
         Self { server: server.to_owned(), name: name.to_owned() }
     }
-}
 
-impl Tools {
-    /// Reads `tools.jsonl`.
-    ///
-    /// # Errors
-    /// [`ReadRowError`] with the first line that is not the definition of a tool.
-    pub fn read(text: &str) -> Result<Self, ReadRowError> {
-        let tool = |line: &str| {
-            let id: ToolId = serde_json::from_str(line).map_err(|error| error.to_string())?;
-            let definition = Definition::read(&Slice::of("tools.jsonl", line.to_owned()), Form::Row);
-            definition.map(|definition| (id, definition)).map_err(|error| error.to_string())
-        };
-        rows("tools", text, tool).map(|all| Self(all.into_iter().collect()))
-    }
-
-    /// The definition of a tool.
+    /// The server, as the data set calls it.
     #[must_use]
-    pub fn get(&self, tool: &ToolId) -> Option<&Definition> {
-        self.0.get(tool)
+    pub fn server(&self) -> &str {
+        &self.server
     }
 
-    /// Every tool with its definition.
-    pub fn iter(&self) -> impl Iterator<Item = (&ToolId, &Definition)> {
-        self.0.iter()
-    }
-
-    /// How many there are.
+    /// The tool's own name.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// True without any.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Reads the tool that stands in a row itself.
+    pub(super) fn of_row(row: &Value) -> Result<Self, String> {
+        Ok(Self { server: text(row, "server")?.to_owned(), name: text(row, "name")?.to_owned() })
     }
-}
 
-impl Label {
-    /// Reads `labels.jsonl`.
-    ///
-    /// # Errors
-    /// [`ReadRowError`] with the first line that is not a label.
-    pub fn read_all(text: &str) -> Result<Vec<Self>, ReadRowError> {
-        rows("labels", text, |line| {
-            let row: LabelRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
-            let content_type = row.content_type.map(|content| content.parse()).transpose();
-            Ok(Self {
-                tool: ToolId { server: row.server, name: row.name },
-                mutability: row.mutability.parse().map_err(shown)?,
-                action: row.action.parse().map_err(shown)?,
-                output_domain: row.output_domain.parse().map_err(shown)?,
-                content_type: content_type.map_err(shown)?,
-                ambiguous: row.ambiguous,
-                read_only_hint: row.declared.read_only_hint,
-            })
-        })
-    }
-}
-
-impl Pair {
-    /// Reads `pairs.jsonl`.
-    ///
-    /// # Errors
-    /// [`ReadRowError`] with the first line that is not a pair: neither a severity nor `same`.
-    pub fn read_all(text: &str) -> Result<Vec<Self>, ReadRowError> {
-        rows("pairs", text, |line| {
-            let row: PairRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
-            if row.same == row.severity.is_some() {
-                return Err("it must have either `severity` or `same: true`".into());
-            }
-            Ok(Self { a: row.a, b: row.b, severity: row.severity })
-        })
-    }
-}
-
-impl PairSeverity {
-    /// Every severity, worst first.
-    pub const ALL: &[Self] = &[Self::Critical, Self::High, Self::Medium, Self::Low];
-
-    /// The severity as it is written.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Critical => "CRITICAL",
-            Self::High => "HIGH",
-            Self::Medium => "MEDIUM",
-            Self::Low => "LOW",
-        }
+    /// Reads the tool that stands under a key of a row.
+    pub(super) fn under(row: &Value, key: &str) -> Result<Self, String> {
+        let own = row.get(key).ok_or_else(|| format!("missing field `{key}`"))?;
+        Self::of_row(own).map_err(|problem| format!("`{key}`: {problem}"))
     }
 }
 
 impl fmt::Display for ToolId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.server, self.name)
+        // Names are a stranger's, and end up on a terminal.
+        f.write_str(&visible(&format!("{}/{}", self.server, self.name), 300))
     }
 }
 
@@ -221,7 +73,7 @@ impl Explain for ReadRowError {
     }
 
     fn fix(&self) -> String {
-        "correct the line, or remove it from the data set; the formats are in `corpus/README.md`".into()
+        "correct the line, or remove it from the data set; the formats are in `docs/evaluation.md`".into()
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -229,15 +81,39 @@ impl Explain for ReadRowError {
     }
 }
 
-fn rows<T>(kind: &'static str, text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, ReadRowError> {
+/// Reads every line that is not blank. The first that is no row ends it.
+pub fn rows<T>(
+    kind: &'static str,
+    text: &str,
+    mut read: impl FnMut(&str, &Value) -> Result<T, String>,
+) -> Result<Vec<T>, ReadRowError> {
+    // Editors leave a mark of the byte order at the start of some files.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| {
-            read(line).map_err(|problem| ReadRowError { kind, line: at + 1, problem: visible(&problem, 200) })
+            let row = json::read(line).map_err(|error| error.to_string()).map(|json| json.to_value());
+            row.and_then(|row| if row.is_object() { Ok(row) } else { Err("it is not an object".into()) })
+                .and_then(|row| read(line, &row))
+                .map_err(|problem| ReadRowError { kind, line: at + 1, problem: visible(&problem, 300) })
         })
         .collect()
 }
 
-fn shown(error: impl fmt::Display) -> String {
-    error.to_string()
+/// A string that must be there.
+pub(super) fn text<'r>(row: &'r Value, key: &str) -> Result<&'r str, String> {
+    match row.get(key) {
+        None | Some(Value::Null) => Err(format!("missing field `{key}`")),
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(format!("`{key}` must be a string")),
+    }
+}
+
+/// A truth value that may be absent.
+pub(super) fn flag(row: &Value, key: &str) -> Result<Option<bool>, String> {
+    match row.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(format!("`{key}` must be true or false")),
+    }
 }

@@ -3,7 +3,8 @@
 use super::claims::{CHANGES, READS_ONLY, STORES};
 use super::clues::Clues;
 use super::lexicon::{self, Kind, Sense, Usage, Verb};
-use super::senses::resolve;
+use super::opening::{is_an_unknown_order, names_a_result};
+use super::senses::{plain, resolve};
 use crate::behavior::{Action, Mutability};
 
 /// What was decided, and from which verb.
@@ -32,9 +33,21 @@ pub(crate) fn infer(clues: &Clues) -> Act {
         (None, _) if informs(clues) => Act::new(Action::Read, 66, "named after what it returns", None),
         (None, Some((verb, action))) => from_text(verb, action),
         (Some((verb, action)), Some((second, opinion))) => both(clues, (verb, action), (second, opinion)),
+        (None, None) if names_a_result(clues) => Act::new(Action::Read, 60, "described by what it returns", None),
         (None, None) => without_verb(clues),
     };
-    against_the_rest(clues, act)
+    believed(clues, against_the_rest(clues, act))
+}
+
+/// A reader whose description opens with an order that nobody here understands is not called PURE, unless its name reads.
+fn believed(clues: &Clues, mut act: Act) -> Act {
+    let reads = clues.name.verb.is_some_and(|verb| verb.usage == Usage::Verb && pure(plain(verb.sense)));
+    if act.mutability == Some(Mutability::Pure) && !reads && !clues.says(READS_ONLY) && is_an_unknown_order(clues) {
+        act.mutability = None;
+        act.confidence = act.confidence.min(45);
+        act.because.push_str("; but the description opens with a word that we do not know");
+    }
+    act
 }
 
 /// True for a name without a verb that says what comes back: `cluster_info`, `pods_log`, `providerDetails`.

@@ -83,7 +83,10 @@ fn read(head: Option<&Entry>, owner: Option<&Entry>, (clues, named): (&Clues, bo
         return (OutputDomain::Content, 65);
     }
     let Some(head) = head else {
-        let searched = if act.action == Some(Action::Search) { OutputDomain::Content } else { OutputDomain::Data };
+        // A path and nothing else: somebody reads a file.
+        let file = clues.parameters.file && clues.name.words.len() == 0 && clues.text.is_empty();
+        let searched =
+            if act.action == Some(Action::Search) || file { OutputDomain::Content } else { OutputDomain::Data };
         return (gives.unwrap_or(searched), 35);
     };
     let noun = head.noun.as_str();

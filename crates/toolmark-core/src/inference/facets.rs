@@ -115,6 +115,14 @@ fn polarity(clues: &Clues, act: &Act) -> Inferred<Polarity> {
     }
     let words = &clues.name.words;
     let says = |directions: &[&str]| directions.iter().any(|word| *word != verb.word && words.has(word));
+    // What is marked unread, incomplete or inactive is not marked.
+    let undone =
+        |word: &&str| matches!(*word, "unread" | "incomplete" | "inactive" | "undone" | "unresolved" | "unpaid");
+    if matches!(verb.word, "mark" | "set" | "update")
+        && (0..words.len()).map(|at| words.at(at)).any(|word| undone(&word))
+    {
+        return Inferred::new(Polarity::Negative, 70, "marked as not done");
+    }
     if says(&["back", "backward", "backwards", "previous", "prev", "left", "down", "before", "above"]) {
         Inferred::new(Polarity::Negative, 60, "a direction in the name")
     } else if says(&["forward", "forwards", "next", "right", "up", "after", "below"]) {

@@ -11,6 +11,7 @@ mod dispatch;
 mod domain;
 mod facets;
 mod lexicon;
+mod opening;
 mod parameters;
 mod phrase;
 mod schema_only;

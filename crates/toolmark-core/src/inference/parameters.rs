@@ -215,6 +215,10 @@ fn owner(words: &Words) -> Option<&'static Entry> {
     if !IDENTIFYING.contains(&words.at(last)) {
         return (words.len() == 1).then(|| lexicon::noun(words.at(0)))?.filter(identified);
     }
+    // GitHub numbers its pull requests as `pull_number`.
+    if last == 1 && matches!(words.at(0), "pull" | "pr") {
+        return lexicon::noun("pull request");
+    }
     let noun = |from: usize| lexicon::noun(words.run(from, last - from));
     (0..last).find_map(noun).filter(identified)
 }

@@ -7,6 +7,9 @@ use super::parameters::Program;
 use super::phrase::Phrase;
 use crate::behavior::{Action, OutputDomain};
 
+/// What changes hands.
+const GOODS: &[&str] = &["invoice", "item", "order", "payment", "product", "transaction"];
+
 /// What a verb comes to with these objects.
 pub(super) fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Action {
     if let Some(sense) = phrase.either {
@@ -21,7 +24,30 @@ pub(super) fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Ac
         Sense::Search if verb.word == "query" && clues.parameters.count > 0 && !clues.parameters.chooses => {
             Action::Read
         }
-        Sense::Read if verb.word == "capture" && is(&["payment"]) => Action::Update,
+        // Goods and money are moved, not looked at.
+        Sense::Read | Sense::Compute
+            if matches!(verb.word, "capture" | "collect" | "process" | "return" | "recall") && is(GOODS) =>
+        {
+            Action::Update
+        }
+        Sense::Read if verb.word == "recall" && of_domain(OutputDomain::Message) => Action::Delete,
+        Sense::Read if verb.word == "ping" && of_domain(OutputDomain::User) => Action::Send,
+        Sense::Read if verb.word == "sleep" && of_domain(OutputDomain::Resource) => Action::Update,
+        Sense::Compute
+            if matches!(verb.word, "expand" | "encrypt" | "decrypt") && of_domain(OutputDomain::Resource) =>
+        {
+            Action::Update
+        }
+        // What is stored is changed where it is.
+        Sense::Compute
+            if matches!(verb.word, "normalize" | "sanitize" | "transform")
+                && (of_domain(OutputDomain::Resource) || of_domain(OutputDomain::Structure)) =>
+        {
+            Action::Update
+        }
+        Sense::Produce if verb.word == "convert" && is(&["record", "contact"]) => Action::Update,
+        Sense::Run if is(&["audit"]) && !clues.parameters.generic && clues.parameters.program.is_none() => Action::Read,
+        Sense::Compute if verb.word == "extract" && (clues.named("archive") || clues.named("zip")) => Action::Create,
         Sense::Read if verb.word == "print" && of_domain(OutputDomain::Content) => Action::Execute,
         Sense::Execute
             if verb.word == "evaluate" && is(&["expression", "calculation"]) && clues.parameters.count < 3 =>
@@ -80,7 +106,13 @@ pub(super) fn resolve(verb: &'static Verb, phrase: &Phrase, clues: &Clues) -> Ac
         {
             Action::Read
         }
-        Sense::Light if verb.word == "take" => Action::Read,
+        Sense::Light
+            if verb.word == "take"
+                && (head.is_none() && phrase.words.len() < 2 || of_domain(OutputDomain::Content)) =>
+        {
+            Action::Read
+        }
+        Sense::Light if verb.word == "take" => Action::Update,
         Sense::Light => Action::Create,
         Sense::Merge if is(&["pull_request", "branch"]) || head.is_none() => Action::Merge,
         Sense::Merge => Action::Update,

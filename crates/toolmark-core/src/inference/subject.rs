@@ -26,7 +26,7 @@ pub(super) fn nouns(clues: &Clues, act: &Act) -> (Option<&'static Entry>, Option
     }
     if silent(head)
         && !implied
-        && let Some(entry) = clues.parameters.owners.first()
+        && let Some(entry) = parameter(clues)
     {
         head = Some(entry);
         from = "parameter for";
@@ -49,6 +49,17 @@ pub(super) fn nouns(clues: &Clues, act: &Act) -> (Option<&'static Entry>, Option
     }
     (head.filter(|head| !implied || head.kind != Kind::Vague), owner, from)
 }
+
+/// The noun that the parameters name. Where they are all that there is, an issue says more than the repository that it is in.
+fn parameter(clues: &Clues) -> Option<&'static Entry> {
+    let owners = &clues.parameters.owners;
+    let inner = |entry: &&&'static Entry| !CONTAINERS.contains(&entry.noun.as_str());
+    let only = clues.name.words.len() == 0 && clues.text.is_empty();
+    owners.iter().find(|entry| only && inner(entry)).or(owners.first()).copied()
+}
+
+/// Nouns that say where something is.
+const CONTAINERS: &[&str] = &["account", "organization", "project", "repository", "workspace"];
 
 /// Nouns too general to own anything.
 const GENERIC: &[&str] = &[

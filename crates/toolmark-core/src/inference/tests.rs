@@ -275,6 +275,64 @@ fn the_schema_alone_does_not_tell_a_reader_from_a_deleter() {
     assert_eq!(only("x", json!({"query": {}})).mutability.value(), None, "a query may be SQL");
 }
 
+#[test]
+fn an_order_that_nobody_understands_is_not_pure_because_of_a_later_word() {
+    for (name, description) in [
+        ("liquefy_document", "Liquefy a document and return its text"),
+        ("gruntle_status", "Gruntles the status of an account"),
+        ("sproing", "Sproing all tables, then list them"),
+    ] {
+        assert_eq!(infer(name, description).mutability.value(), None, "{name}");
+    }
+    for (name, description) in [
+        ("cluster_info", "Comprehensive information about the cluster"),
+        ("get_sproing", "Sproing the account"),
+        ("uncategorized", "Summary of uncategorized transactions"),
+        ("payment_status", "Given a payment, returns its status"),
+    ] {
+        assert_eq!(infer(name, description).mutability.value(), Some(Mutability::Pure), "{name}");
+    }
+}
+
+#[test]
+fn goods_and_money_are_moved_and_not_looked_at() {
+    for name in
+        ["process_payment", "collect_payment", "return_order", "recall_product", "capture_payment", "convert_lead"]
+    {
+        assert_eq!(infer(name, "").mutability.value(), Some(Mutability::Mutates), "{name}");
+    }
+    for name in ["process_text", "recall_memory", "return_weather", "collect_metrics"] {
+        assert_ne!(infer(name, "").mutability.value(), Some(Mutability::Mutates), "{name}");
+    }
+}
+
+#[test]
+fn opposites_have_identities_of_their_own() {
+    for (one, other) in [
+        ("raise_limit", "lower_limit"),
+        ("stake_tokens", "unstake_tokens"),
+        ("clock_in_employee", "clock_out_employee"),
+        ("mark_email_read", "mark_email_unread"),
+        ("admit_patient", "discharge_patient"),
+        ("merge_cells", "split_cells"),
+        ("reactivate_customer", "suspend_customer"),
+        ("borrow_book", "lend_book"),
+        ("import_dataset", "export_dataset"),
+        ("check_item", "uncheck_item"),
+        ("encrypt_volume", "decrypt_volume"),
+    ] {
+        let identity = |name: &str| infer(name, "").behavior().and_then(|behavior| behavior.identity_v3());
+        assert!(identity(one).is_some() && identity(other).is_some(), "{one} {other}");
+        assert_ne!(identity(one), identity(other), "{one} {other}");
+    }
+}
+
+#[test]
+fn an_audit_that_is_run_reports_and_changes_nothing() {
+    assert_eq!(three("runAccessibilityAudit", "Run an accessibility audit on the current page"), "PURE|READ|FINDING");
+    assert_eq!(infer("run_job", "Run a job").mutability.value(), Some(Mutability::Mutates));
+}
+
 proptest! {
     #[test]
     fn no_name_and_no_text_makes_it_panic(name in "[A-Za-z0-9_.-]{1,64}", text in "\\PC{0,200}", key in "\\PC{0,20}") {

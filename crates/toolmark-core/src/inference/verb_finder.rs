@@ -12,6 +12,8 @@ const PHRASAL: &[(&str, &str)] = &[
     ("check out", "checkout"),
     ("bring up", "start"),
     ("clean up", "cleanup"),
+    ("clock in", "clockin"),
+    ("clock out", "clockout"),
     ("compose down", "teardown"),
     ("compose up", "start"),
     ("find and replace", "replace"),
@@ -41,7 +43,10 @@ const PHRASAL: &[(&str, &str)] = &[
     ("tear down", "teardown"),
     ("turn off", "disable"),
     ("turn on", "enable"),
+    ("top up", "topup"),
     ("work out", "calculate"),
+    ("zoom in", "zoomin"),
+    ("zoom out", "zoomout"),
 ];
 
 /// Who does something, or the doing itself: counts as the verb of a name that has no other.

@@ -1,5 +1,3 @@
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 use serde_json::json;
 use toolmark_core::behavior::Mutability;
@@ -166,7 +164,7 @@ fn hostile(size: usize) -> Vec<String> {
 }
 
 #[test]
-fn no_text_is_slow_or_deep_whatever_its_size() {
+fn no_text_is_too_deep_and_one_that_is_too_long_cannot_be_told() {
     let run = || {
         let catalog = corpus_catalog();
         let tools: Vec<(Carriers, &str)> = [
@@ -184,14 +182,12 @@ fn no_text_is_slow_or_deep_whatever_its_size() {
             for text in hostile(size) {
                 for (carriers, argument) in &tools {
                     let arguments = json!({ *argument: text });
-                    let start = Instant::now();
-                    let _ = analyze_with(carriers, &arguments, &Settings::default());
-                    let limit = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 50 });
+                    let facts = analyze_with(carriers, &arguments, &Settings::default());
+                    let read = size <= Settings::default().limits.bytes;
                     assert!(
-                        start.elapsed() < limit,
-                        "{argument} {size} {:?} took {:?}",
-                        text.get(..20),
-                        start.elapsed()
+                        read || facts.unclear().next().is_some(),
+                        "{argument} {size} {:?}: {facts:?}",
+                        text.get(..20)
                     );
                 }
             }

@@ -9,6 +9,7 @@ mod programs;
 use toolmark_core::tool::Tool;
 
 use crate::language::Language;
+use crate::options::{Described, Manner};
 use clues::Clues;
 pub(crate) use clues::words;
 
@@ -16,6 +17,7 @@ pub(crate) use clues::words;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Carriers {
     list: Vec<Carrier>,
+    manner: Option<Manner>,
 }
 
 /// One argument that carries something.
@@ -45,6 +47,8 @@ pub(crate) enum With {
     /// The parts of a request, by name.
     Request {
         method: Option<String>,
+        /// The method, where the tool's name says it.
+        fixed: Option<&'static str>,
         headers: Option<String>,
         body: Option<String>,
         parameters: Option<String>,
@@ -59,7 +63,9 @@ impl Carriers {
     /// Finds the arguments of a tool that carry something.
     #[must_use]
     pub fn of(tool: &Tool) -> Self {
-        let Some(clues) = Clues::of(tool) else { return Self::default() };
+        let Some(clues) = Clues::of(tool) else {
+            return Self { list: Vec::new(), manner: Manner::of(tool, std::iter::empty()) };
+        };
         let mut list = Vec::new();
         programs::find(&clues, &mut list);
         commands::find(&clues, &mut list);
@@ -71,7 +77,15 @@ impl Carriers {
                 kept.push(carrier);
             }
         }
-        Self { list: kept }
+        let described = clues.parameters.iter().filter(|parameter| parameter.top).map(|parameter| Described {
+            pointer: &parameter.pointer,
+            key: &parameter.key,
+            says: &parameter.description,
+            text: parameter.is_text(),
+            carries: kept.iter().any(|carrier| carrier.pointer == parameter.pointer),
+        });
+        let manner = Manner::of(tool, described);
+        Self { list: kept, manner }
     }
 
     /// The findings, in the order in which they are read.
@@ -84,6 +98,11 @@ impl Carriers {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// How the options of the tool are read; none when it takes nothing.
+    pub(crate) fn manner(&self) -> Option<&Manner> {
+        self.manner.as_ref()
     }
 }
 

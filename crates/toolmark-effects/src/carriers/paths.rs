@@ -218,6 +218,24 @@ fn strength(clues: &Clues, parameter: &Parameter) -> Option<Strength> {
         {
             Strength::Weak
         }
+        (_, "saveto" | "savepath" | "saveas" | "writeto" | "outputto") => Strength::Strong,
+        _ if ["path to ", "the path to ", "file path ", "absolute path ", "full path ", "local path "]
+            .iter()
+            .any(|begin| parameter.description.starts_with(begin)) =>
+        {
+            Strength::Plain
+        }
+        // `attachments`, `image`, `key`: whatever it is called, the publisher says that it names files.
+        _ if parameter.says(&[
+            "file paths to",
+            "paths of files",
+            "paths of the files",
+            "local file path",
+            "local file paths",
+        ]) =>
+        {
+            Strength::Strong
+        }
         _ => return None,
     })
 }

@@ -13,7 +13,9 @@ pub(super) fn find(clues: &Clues, out: &mut Vec<Carrier>) {
 }
 
 fn request(clues: &Clues, out: &mut Vec<Carrier>) -> bool {
-    let Some(method) = clues.parameter(&["method", "httpmethod", "requestmethod", "verb"]) else { return false };
+    let Some(method) = clues.parameter(&["method", "httpmethod", "requestmethod", "verb"]) else {
+        return named_request(clues, out);
+    };
     // Tools that store requests, or calls that will make some, make none themselves.
     if clues.named(&["create", "update", "delete", "add", "save", "import", "generate"]) {
         return false;
@@ -27,11 +29,37 @@ fn request(clues: &Clues, out: &mut Vec<Carrier>) -> bool {
     let relative = !matches!(address.key.as_str(), "url" | "uri" | "requesturl" | "fullurl");
     let with = With::Request {
         method: Some(method.name()),
+        fixed: None,
         headers: name(&["headers", "header", "httpheaders", "requestheaders"]),
         body: name(&["body", "data", "json", "payload", "requestbody", "content"]),
         parameters: name(&["params", "queryparams", "queryparameters", "query", "parameters"]),
         relative,
         rows: clues.served_by(&["postgrest"]) || clues.says(&["postgrest"]),
+    };
+    out.push(Carrier::new(&address.pointer, Language::Http, "the tool makes HTTP requests").with(with));
+    true
+}
+
+/// A tool that is one method: `http_delete`, `playwright_put`.
+fn named_request(clues: &Clues, out: &mut Vec<Carrier>) -> bool {
+    const METHODS: &[(&str, &str, &str)] = &[
+        ("post", "POST", "http post"),
+        ("put", "PUT", "http put"),
+        ("patch", "PATCH", "http patch"),
+        ("delete", "DELETE", "http delete"),
+    ];
+    let method = METHODS.iter().find(|(word, _, said)| clues.named(&[word]) && clues.says(&[said]));
+    let address = clues.parameter(&["url", "uri", "requesturl", "fullurl"]).filter(|address| address.is_text());
+    let (Some((_, method, _)), Some(address)) = (method, address) else { return false };
+    let name = |keys: &[&str]| clues.parameter(keys).map(Parameter::name);
+    let with = With::Request {
+        method: None,
+        fixed: Some(method),
+        headers: name(&["headers", "header"]),
+        body: name(&["body", "data", "json", "payload", "value"]),
+        parameters: name(&["params", "queryparams", "query"]),
+        relative: false,
+        rows: false,
     };
     out.push(Carrier::new(&address.pointer, Language::Http, "the tool makes HTTP requests").with(with));
     true
@@ -92,6 +120,16 @@ fn addresses(clues: &Clues, out: &mut Vec<Carrier>) {
         "download",
         "browser",
         "go to a url",
+        "load a url",
+        "loads a url",
+        "opens a url",
+        "open a url",
+        "http get",
+        "http post",
+        "http put",
+        "http patch",
+        "http delete",
+        "http request",
     ]);
     if !fetches {
         return;

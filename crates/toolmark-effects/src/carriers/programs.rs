@@ -101,13 +101,29 @@ fn sql(clues: &Clues, out: &mut Vec<Carrier>) {
     }
 }
 
+/// How descriptions speak of SQL without saying so.
+const STATEMENTS: &[&str] = &[
+    "select quer",
+    "select statement",
+    "insert quer",
+    "insert statement",
+    "insert, update",
+    "insert/update",
+    "update or delete",
+    "update/delete",
+];
+
 fn sql_evidence(clues: &Clues, parameter: &Parameter) -> Option<String> {
     let named_sql = parameter.words.iter().any(|word| word == "sql");
     let holds = matches!(
         parameter.words.last().map(String::as_str),
         Some("sql" | "query" | "queries" | "statement" | "statements" | "text" | "script")
     );
-    let says_sql = |text: &str| has_word(text, "sql") || text.contains("select ") && text.contains(" from ");
+    let says_sql = |text: &str| {
+        has_word(text, "sql")
+            || text.contains("select ") && text.contains(" from ")
+            || STATEMENTS.iter().any(|statement| text.contains(statement))
+    };
     if named_sql && holds {
         return Some(format!("it is called `{}`", parameter.name()));
     }
@@ -127,6 +143,12 @@ fn sql_evidence(clues: &Clues, parameter: &Parameter) -> Option<String> {
     }
     if says_sql(&clues.description) {
         return Some("the tool speaks of SQL".into());
+    }
+    // `read_query` and `write_query` have no other meaning.
+    if clues.named(&["read", "write", "select", "insert", "update", "delete"])
+        && clues.named(&["query", "queries", "statement", "statements"])
+    {
+        return Some(format!("the tool is called `{}`", clues.raw));
     }
     let runs = clues.named(&[
         "query",

@@ -118,6 +118,16 @@ fn the_same_argument_means_what_its_tool_says() {
         query(Language::Sql(Dialect::Generic))
     );
     assert_eq!(single("news", &tool("execute_query", "Search the news", "query")), []);
+    assert_eq!(single("news", &tool("update_search_index", "Index a query", "query")), []);
+    for (name, description) in [
+        ("read_query", ""),
+        ("write_query", "Change data"),
+        ("run", "Execute a SELECT query"),
+        ("exec", "INSERT, UPDATE"),
+    ] {
+        let found = single("x", &tool(name, description, "query"));
+        assert_eq!(found, query(Language::Sql(Dialect::Generic)), "{name}");
+    }
     assert_eq!(single("neo4j", &tool("run", "Run a statement", "query")), query(Language::Cypher));
     assert_eq!(single("x", &tool("query", "Run a GraphQL query", "query")), query(Language::GraphQl));
     assert_eq!(

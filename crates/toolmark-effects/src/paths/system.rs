@@ -29,6 +29,16 @@ const SYSTEM: &[&str] = &[
     "c:/users/default",
 ];
 
+/// Places from which programs are started that nobody asked for.
+const STARTS: &[&str] = &[
+    "/.config/autostart",
+    "/.config/systemd",
+    "/library/launchagents",
+    "/library/launchdaemons",
+    "/.git/hooks/",
+    "/start menu/programs/startup",
+];
+
 /// Devices and the like that everything may use.
 const HARMLESS: &[&str] = &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
@@ -74,6 +84,9 @@ pub(crate) fn is_system(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     if HARMLESS.contains(&path.as_str()) {
         return false;
+    }
+    if STARTS.iter().any(|place| path.contains(place)) {
+        return true;
     }
     SYSTEM.iter().any(|place| path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }

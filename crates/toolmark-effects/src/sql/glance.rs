@@ -45,6 +45,8 @@ pub(super) struct Glance {
     pub(super) excess: bool,
     /// Rows are locked.
     pub(super) locks: bool,
+    /// How many rows the series in it have together when each is joined with each.
+    rows: f64,
     /// How many calls were looked at.
     calls: usize,
     /// A `TRANSFORM` was seen.
@@ -203,7 +205,16 @@ impl Glance {
                 self.excess = true;
                 return;
             }
-            judge::judge(reader, &name, does, tokens.inside(at + 1))
+            let inside = tokens.inside(at + 1);
+            // Rows of several series in one statement multiply where they are not joined by a condition.
+            if does == functions::Does::Spans && position == Where::Relation {
+                self.rows = self.rows.max(1.0) * judge::rows(inside).max(1.0);
+            }
+            if self.rows > judge::MANY * 100.0 && does == functions::Does::Spans {
+                Some(judge::many_rows(&name))
+            } else {
+                judge::judge(reader, &name, does, inside)
+            }
         } else if let Some(pragma) = name.strip_prefix("pragma_").filter(|_| position == Where::Relation) {
             super::pragma::called(pragma)
         } else if functions::is_named_after_a_change(&name) && !defines(tokens, first, at) {

@@ -12,7 +12,7 @@ use super::script::Reader;
 use super::tokens::Tokens;
 
 /// Rows, bytes or repetitions past which a statement counts as a bomb.
-const MANY: f64 = 10_000_000.0;
+pub(super) const MANY: f64 = 10_000_000.0;
 
 /// The effect of calling `function`, which does `does`, with what stands between its parentheses.
 pub(super) fn judge(reader: &Reader, function: &str, does: Does, inside: Tokens<'_>) -> Option<Effect> {
@@ -59,6 +59,16 @@ pub(super) fn judge(reader: &Reader, function: &str, does: Does, inside: Tokens<
         Does::Reveals => read("returns a secret").with(Danger::Secret),
     };
     Some(effect)
+}
+
+/// How many rows a function that counts from one number to another returns.
+pub(super) fn rows(inside: Tokens<'_>) -> f64 {
+    spans(&inside.arguments())
+}
+
+/// A series that, together with others in the same statement, returns very many rows.
+pub(super) fn many_rows(function: &str) -> Effect {
+    Effect::pure(Action::Read, format!("{function} returns very many rows")).with(Danger::Exhaustion)
 }
 
 /// A function of somebody's own that is named after a change.

@@ -4,12 +4,15 @@
 use serde_json::{Value, json};
 use toolmark_core::document::Place;
 use toolmark_core::severity::Severity;
+use toolmark_core::text::visible;
 
 use crate::rule::{Rule, rules};
-use crate::{Finding, Lint};
+use crate::{Finding, Lint, Suggestion};
 
 /// How many further locations a result lists.
 const RELATED: usize = 20;
+/// How many declarations a message spells out.
+const PASTED: usize = 10;
 
 pub(crate) fn log(lint: &Lint) -> Value {
     json!({
@@ -44,7 +47,7 @@ fn result(finding: &Finding) -> Value {
         "ruleId": finding.rule().as_str(),
         "ruleIndex": finding.rule().index(),
         "level": level(finding.severity()),
-        "message": {"text": finding.message()},
+        "message": message(finding),
         "partialFingerprints": {"toolmarkFinding/v1": finding.fingerprint()},
         "properties": {
             "severity": finding.severity(),
@@ -52,6 +55,7 @@ fn result(finding: &Finding) -> Value {
             "help": finding.help(),
             "tools": finding.tools(),
             "data": finding.data(),
+            "suggestions": finding.suggestions().iter().map(Suggestion::to_json).collect::<Vec<_>>(),
         },
     });
     let (Some(fields), Some((place, name))) = (result.as_object_mut(), places.next()) else { return result };
@@ -75,6 +79,26 @@ fn result(finding: &Finding) -> Value {
         fields.insert("relatedLocations".into(), related.into());
     }
     result
+}
+
+/// The message, and for viewers of Markdown the fix with the declarations to paste.
+fn message(finding: &Finding) -> Value {
+    let mut toml: Vec<String> = finding.suggestions().iter().filter_map(Suggestion::toml).collect();
+    let Some(first) = finding.suggestions().first() else { return json!({"text": finding.message()}) };
+    let left = toml.len().saturating_sub(PASTED);
+    toml.truncate(PASTED);
+    if left > 0 {
+        toml.push(format!("# {left} more: toolmark lint --rule {} --suggest operator\n", finding.rule()));
+    }
+    let published = format!("{:#}", first.definition());
+    let markdown = format!(
+        "{}\n\n{}\n\nThe operator, in `toolmark.toml`:\n\n```toml\n{}```\n\nOr the publisher, in the definition of `{}`:\n\n```json\n{published}\n```\n",
+        finding.message(),
+        finding.help(),
+        toml.join("\n"),
+        visible(first.tool().as_str(), 200),
+    );
+    json!({"text": finding.message(), "markdown": markdown})
 }
 
 fn physical(place: &Place) -> Value {

@@ -1,12 +1,13 @@
 //! The findings for people: by severity and rule, the worst first, long lists cut, and at the end what it comes to.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use toolmark_core::severity::Severity;
 
 use crate::rule::RuleId;
-use crate::{Finding, Lint};
+use crate::{Finding, Lint, Suggestion};
 
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +26,13 @@ impl Default for TextOptions {
     }
 }
 
+/// How many declarations are spelled out below the findings of one rule and severity.
+const PASTED: usize = 2;
+
 /// Writes the findings for a person to read.
 #[must_use]
 pub fn render_text(lint: &Lint, options: TextOptions) -> String {
-    let mut page = Page { out: String::new(), options };
+    let mut page = Page { out: String::new(), options, pasted: HashSet::new() };
     let mut rest = lint.findings();
     while let Some(first) = rest.first() {
         let same = |finding: &&Finding| finding.severity() == first.severity() && finding.rule() == first.rule();
@@ -41,13 +45,15 @@ pub fn render_text(lint: &Lint, options: TextOptions) -> String {
     page.out
 }
 
-struct Page {
+struct Page<'l> {
     out: String,
+    /// Tools whose declaration has been spelled out.
+    pasted: HashSet<&'l str>,
     options: TextOptions,
 }
 
-impl Page {
-    fn group(&mut self, severity: Severity, rule: RuleId, group: &[Finding]) {
+impl<'l> Page<'l> {
+    fn group(&mut self, severity: Severity, rule: RuleId, group: &'l [Finding]) {
         let head = self.paint(style(severity), severity.as_str());
         let name = self.paint(Style::new().bold(), rule.as_str());
         let count = if group.len() == 1 { String::new() } else { format!(" ({})", group.len()) };
@@ -67,14 +73,53 @@ impl Page {
         if group.len() > self.options.shown {
             let _ = writeln!(self.out, "  +{} more (see --json)", group.len() - self.options.shown);
         }
+        // One help for all, or the rule's own where they differ.
         let help = match group {
-            [only] => only.help(),
+            [first, others @ ..] if others.iter().all(|other| other.help() == first.help()) => first.help(),
             _ => rule.rule().fix(),
         };
         for (at, line) in help.lines().enumerate() {
             self.wrapped(if at == 0 { "  fix: " } else { "       " }, line);
         }
+        self.suggestions(rule, group);
         self.out.push('\n');
+    }
+
+    /// The first declarations to paste, unwrapped; the rest on request.
+    fn suggestions(&mut self, rule: RuleId, group: &'l [Finding]) {
+        let mut seen = HashSet::new();
+        let all: Vec<&'l Suggestion> =
+            group.iter().flat_map(Finding::suggestions).filter(|one| seen.insert(one.tool().as_str())).collect();
+        let any = !all.is_empty();
+        let all: Vec<_> = all.into_iter().filter(|one| !self.pasted.contains(one.tool().as_str())).collect();
+        let Some(first) = all.first() else {
+            if any {
+                let _ = writeln!(self.out, "       as declared above");
+            }
+            return;
+        };
+        let written: Vec<String> = all.iter().filter_map(|one| one.toml()).collect();
+        if !written.is_empty() {
+            let _ = writeln!(self.out, "       in toolmark.toml:");
+        }
+        self.pasted.extend(all.iter().take(PASTED).map(|one| one.tool().as_str()));
+        for line in written.iter().take(PASTED).flat_map(|one| one.lines()) {
+            let _ = writeln!(self.out, "         {line}");
+        }
+        if written.len() > PASTED {
+            let left = written.len() - PASTED;
+            let _ = writeln!(self.out, "         # {left} more: toolmark lint --rule {rule} --suggest operator");
+        }
+        if all.len() > 1 {
+            let _ = writeln!(self.out, "       or on the server: toolmark lint --rule {rule} --suggest publisher");
+            return;
+        }
+        let _ = writeln!(self.out, "       or on the server, in its definition:");
+        if let Some(fields) = first.definition().as_object() {
+            for (field, value) in fields {
+                let _ = writeln!(self.out, "         \"{field}\": {value}");
+            }
+        }
     }
 
     fn summary(&mut self, lint: &Lint) {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use toolmark_core::behavior::Mutability;
-use toolmark_core::definition::Reading;
 use toolmark_core::severity::Severity;
 
 use crate::finding::Finding;
@@ -15,9 +14,14 @@ use crate::verbs;
 const SHOWN: usize = 5;
 
 /// Hints, name and declared behavior of one tool that do not agree.
-pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut Vec<Finding>) {
-    let read_only = reading.hint("readOnlyHint");
-    let destructive = reading.hint("destructiveHint");
+pub(crate) fn contradicting(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
+    // Where the operator has spoken, clients are told what the operator says.
+    let open = subjects.iter().filter(|subject| subject.operator.is_none());
+    findings.extend(open.filter_map(contradiction));
+}
+
+fn contradiction(subject: &Subject<'_>) -> Option<Finding> {
+    let (read_only, destructive) = subject.hints;
     let mut found: Vec<(Severity, String)> = Vec::new();
     if let Some(declared) = subject.tool.behavior() {
         match (declared.mutability(), read_only, destructive) {
@@ -48,9 +52,9 @@ pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut 
             ));
         }
     }
-    let Some(severity) = found.iter().map(|(severity, _)| *severity).max() else { return };
+    let severity = found.iter().map(|(severity, _)| *severity).max()?;
     let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
-    findings.push(
+    Some(
         Finding::new(
             RuleId::AnnotationsContradict,
             severity,
@@ -60,8 +64,9 @@ pub(crate) fn look(subject: &Subject<'_>, reading: &Reading<'_>, findings: &mut 
         .with("readOnlyHint", read_only)
         .with("destructiveHint", destructive)
         .with("declared", subject.tool.behavior().map(|behavior| behavior.to_string()))
-        .with("verb", subject.doing.verb().map(super::super::verbs::Verb::word)),
-    );
+        .with("verb", subject.doing.verb().map(super::super::verbs::Verb::word))
+        .suggesting(subject.suggestion()),
+    )
 }
 
 /// Packs whose tools do not say whether they only read, in one finding each.

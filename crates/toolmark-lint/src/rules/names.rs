@@ -1,9 +1,10 @@
 //! Names that clients mix up, cut or refuse: `shared-name`, `name-after-sanitizing`, `name-after-shortening`, `name-refused`,
 //! `too-many-tools`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
+use toolmark_core::document::Place;
 use toolmark_core::exposure::{Profile, ProfileName};
 use toolmark_core::severity::Severity;
 
@@ -231,9 +232,17 @@ pub(crate) fn too_many(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
             Severity::Info,
             format!("there are {} tools, more than these clients take: {}", subjects.len(), clients.join(", ")),
         )
+        .at_all(files(subjects))
         .with("tools", subjects.len())
         .with("limits", limits),
     );
+}
+
+/// Where each file begins in which tools are defined, in load order.
+fn files(subjects: &[Subject<'_>]) -> Vec<Place> {
+    let mut seen = HashSet::new();
+    let files = subjects.iter().map(|subject| subject.tool.place().file);
+    files.filter(|file| seen.insert(file.clone())).map(|file| Place { file, line: 1, column: 1 }).collect()
 }
 
 /// Subjects by a key, in the order of the keys, each group in load order.

@@ -3,17 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
+use toolmark_core::behavior::Behavior;
 use toolmark_core::digest::SchemaDigest;
 use toolmark_core::severity::Severity;
 use toolmark_core::text::visible;
 
 use crate::finding::Finding;
 use crate::rule::RuleId;
+use crate::separation::Separation;
 use crate::subject::{Subject, listed, quoted};
 
 /// How many names of each kind a message lists, and how many parameters the data.
 const SHOWN: usize = 3;
 const MOST: usize = 100;
+
+/// What is left to do when every behavior is declared.
+const DECLARED: &str = "their behaviors are declared: let each task say what it expects, `expect = [\"PURE|*|*\"]`, so that the gate \
+    compares; or give the dangerous one a parameter of its own, such as `confirm`";
 
 pub(crate) fn compare(subjects: &[Subject<'_>], findings: &mut Vec<Finding>) {
     let mut groups: HashMap<(Option<&str>, SchemaDigest), Vec<&Subject<'_>>> = HashMap::new();
@@ -57,6 +63,11 @@ fn finding(shape: SchemaDigest, group: &[&Subject<'_>]) -> Finding {
         Risk::SameWrite | Risk::OtherRead | Risk::Unknown if parameterless => Severity::Info,
         Risk::SameWrite | Risk::OtherRead | Risk::Unknown => Severity::Low,
     };
+    let declared = group.iter().all(|one| one.declared());
+    let separated = separated(group);
+    // Invariant: what a publisher claims does not lower a grade; that the operator looked at each of them does.
+    let settled = separated == Separation::First && group.iter().all(|one| one.operator.is_some());
+    let severity = if settled { milder(severity) } else { severity };
     let parameters = parameters(group);
     let taken = if parameterless {
         "no arguments".into()
@@ -85,16 +96,64 @@ fn finding(shape: SchemaDigest, group: &[&Subject<'_>]) -> Finding {
         format!(" (by {})", known.iter().copied().collect::<Vec<_>>().join(", "))
     };
     let of_pack = if pack.is_empty() { String::new() } else { format!(" of {}", quoted(pack)) };
-    Finding::new(
+    let finding = Finding::new(
         RuleId::SameSchema,
         severity,
-        format!("{} tools{of_pack} take {taken}: {difference}{evidence}", group.len()),
+        format!("{} tools{of_pack} take {taken}: {difference}{evidence}; {}", group.len(), says(separated)),
     )
     .about(group.iter().map(|one| one.tool))
     .key(shape.short())
     .with("schema", shape.to_string())
     .with("parameters", parameters)
-    .with("group", group.iter().map(|one| one.to_json()).collect::<Value>())
+    .with("separated", separated.as_str())
+    .with("declared", declared)
+    .with("group", group.iter().map(|one| one.to_json()).collect::<Value>());
+    if declared {
+        return finding.helped_by(DECLARED);
+    }
+    let open = group.iter().filter(|one| !one.declared() && matches!(risk, Risk::ReadOrDestroy | Risk::ReadOrWrite));
+    finding.suggesting(open.filter_map(|one| one.suggestion()))
+}
+
+/// By which identity all tools of a group are told apart.
+fn separated(group: &[&Subject<'_>]) -> Separation {
+    let behaviors: Option<Vec<Behavior>> = group.iter().map(|one| one.known.behavior()).collect();
+    let Some(behaviors) = behaviors else { return Separation::Unknown };
+    let all = behaviors.len();
+    let first = behaviors.iter().map(|one| (one.mutability(), one.action(), one.output_domain()));
+    if first.collect::<BTreeSet<_>>().len() == all {
+        return Separation::First;
+    }
+    let distinct = behaviors.iter().collect::<BTreeSet<_>>().len() == all;
+    let contents = behaviors.iter().all(|one| one.content_type().is_some());
+    if !distinct || !contents {
+        return Separation::Nothing;
+    }
+    let facets: BTreeSet<_> = behaviors.iter().map(|one| one.facets().is_some()).collect();
+    match (facets.contains(&true), facets.contains(&false)) {
+        (true, false) => Separation::Third,
+        (false, _) => Separation::Second,
+        (true, true) => Separation::Nothing,
+    }
+}
+
+const fn says(separated: Separation) -> &'static str {
+    match separated {
+        Separation::First => "behavior tells all of them apart",
+        Separation::Second => "content types are needed to tell all of them apart",
+        Separation::Third => "targets are needed to tell all of them apart",
+        Separation::Nothing => "behavior does not tell all of them apart",
+        Separation::Unknown => "too little is known of some for behavior to tell them apart",
+    }
+}
+
+const fn milder(severity: Severity) -> Severity {
+    match severity {
+        Severity::Critical => Severity::High,
+        Severity::High => Severity::Medium,
+        Severity::Medium => Severity::Low,
+        Severity::Low | Severity::Info => Severity::Info,
+    }
 }
 
 fn risk(group: &[&Subject<'_>]) -> Risk {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use std::time::Instant;
 
 use toolmark_core::catalog::Catalog;
 use toolmark_core::definition::{Definition, Form};
@@ -49,18 +48,31 @@ fn the_corpus_is_linted_whole_and_the_figures_hold() {
     let groups = of(&lint, RuleId::SameSchema);
     let tools: usize = groups.iter().map(|finding| finding.tools().len()).sum();
     assert_eq!((groups.len(), tools), (330, 1114), "groups that share a schema, and their tools");
-    let hinted = |does: &str, group: &serde_json::Value| {
-        group["group"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|one| one["evidence"] == "readOnlyHint" && (one["does"] == "reads") == (does == "reads"))
+    let hinted = |finding: &crate::Finding, reads: bool| {
+        finding.data()["group"].as_array().unwrap().iter().any(|one| one["read_only_hint"] == reads)
     };
-    let declared = groups.iter().filter(|finding| {
-        let data = serde_json::Value::Object(finding.data().clone());
-        hinted("reads", &data) && hinted("writes", &data)
-    });
+    let declared = groups.iter().filter(|finding| hinted(finding, true) && hinted(finding, false));
     assert_eq!(declared.count(), 60, "groups in which one tool hints that it reads and another that it writes");
+}
+
+/// Bounds, not figures: they move whenever the classifier learns a word.
+#[test]
+fn what_lint_says_about_behavior_can_be_read_by_a_person() {
+    let lint = lint(&CATALOG, &Options::default());
+    let disputed = of(&lint, RuleId::BehaviorDisputed);
+    assert!((20..=80).contains(&disputed.len()), "{} of 3,354 tools are disputed", disputed.len());
+    assert!(disputed.iter().filter(|finding| finding.severity() >= Severity::High).count() <= 10);
+    let undeclared = of(&lint, RuleId::BehaviorUndeclared);
+    let silent: usize = undeclared.iter().map(|finding| finding.tools().len()).sum();
+    assert!(undeclared.len() <= lint.packs() && silent > 500, "{silent} tools in {} findings", undeclared.len());
+    assert!((5..=30).contains(&of(&lint, RuleId::BehaviorByArgument).len()));
+    let sets = |by: &str| {
+        let found = of(&lint, RuleId::BehaviorNotSeparated).into_iter().filter(|one| one.data()["separated"] == by);
+        found.map(|one| one.data()["groups"].as_array().unwrap().len()).sum::<usize>()
+    };
+    let nothing = sets("nothing");
+    assert!((50..=150).contains(&nothing), "{nothing} sets of siblings that nothing but the name tells apart");
+    assert!(sets("v3") > 50, "{} that only the third identity does", sets("v3"));
 }
 
 /// A reviewer reads every serious finding; there must be few, and none that is wrong.
@@ -109,15 +121,4 @@ fn pairs_that_people_call_critical_are_graded_critical() {
     assert_eq!(grade("filesystem.list_directory", "filesystem.create_directory"), Some(Severity::High));
     assert_eq!(grade("awslabs-memcached.cache_incr", "awslabs-memcached.cache_decr"), Some(Severity::Medium));
     assert_eq!(grade("github-official.list_branches", "github-official.list_tags"), Some(Severity::Low));
-}
-
-/// Wide enough for a slow machine and a build without optimisation; the figure for a release build is in the report.
-#[test]
-fn linting_the_corpus_takes_no_time_to_speak_of() {
-    let catalog = &*CATALOG;
-    let begun = Instant::now();
-    let lint = lint(catalog, &Options::default());
-    assert!(!lint.findings().is_empty());
-    let limit = if cfg!(debug_assertions) { 30.0 } else { 1.0 };
-    assert!(begun.elapsed().as_secs_f64() < limit, "{:?}", begun.elapsed());
 }

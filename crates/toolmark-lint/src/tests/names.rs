@@ -28,8 +28,8 @@ fn a_shared_name_matters_more_when_the_owners_differ() {
     let schema = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}});
     assert_eq!(
         graded(
-            json!({"name": "run", "annotations": {"readOnlyHint": true}}),
-            json!({"name": "run", "annotations": {"readOnlyHint": false}})
+            json!({"name": "item", "annotations": {"readOnlyHint": true}}),
+            json!({"name": "item", "annotations": {"readOnlyHint": false}})
         ),
         Severity::High
     );
@@ -42,7 +42,7 @@ fn a_shared_name_matters_more_when_the_owners_differ() {
     );
     let declared = |behavior: &str| {
         let parts: Vec<&str> = behavior.split('|').collect();
-        json!({"name": "run", "annotations": {}, "_meta": {"dev.toolmark/behavior":
+        json!({"name": "item", "annotations": {}, "_meta": {"dev.toolmark/behavior":
             {"mutability": parts[0], "action": parts[1], "output_domain": parts[2]}}})
     };
     assert_eq!(graded(declared("PURE|READ|DATA"), declared("MUTATES|DELETE|ACK")), Severity::High);

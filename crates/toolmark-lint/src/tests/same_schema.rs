@@ -48,22 +48,44 @@ fn the_message_says_by_what_evidence() {
     assert_eq!(severity, Severity::High);
     assert_eq!(
         message,
-        "2 tools of `p` take the same arguments (`id`): `item` reads, `item_now` writes (by readOnlyHint)"
+        "2 tools of `p` take the same arguments (`id`): `item` reads, `item_now` writes (by readOnlyHint); \
+         too little is known of some for behavior to tell them apart"
     );
     let mut declared = id("item_now", json!({"readOnlyHint": true}));
     declared["_meta"] =
         json!({"dev.toolmark/behavior": {"mutability": "MUTATES", "action": "DELETE", "output_domain": "ACK"}});
     let (severity, message) = graded([id("get_item", json!({})), declared]).unwrap();
-    assert_eq!(severity, Severity::Critical, "a declaration is stronger than a hint");
-    assert!(message.ends_with("(by declared behavior, name)"), "{message}");
+    assert_eq!(severity, Severity::Critical, "of two that contradict each other the one that guards more is taken");
+    assert!(message.contains("(by classifier, dispute)"), "{message}");
 }
 
 #[test]
-fn hints_win_over_names() {
-    let (severity, _) =
-        graded([id("delete_preview", json!({"readOnlyHint": true})), id("get_item", json!({"readOnlyHint": true}))])
-            .unwrap();
-    assert_eq!(severity, Severity::Low);
+fn a_hint_against_the_name_does_not_lower_the_grade() {
+    let both = |one: &str, other: &str| {
+        let read = || json!({"readOnlyHint": true});
+        graded([id(one, read()), id(other, read())]).unwrap().0
+    };
+    assert_eq!(both("delete_item", "get_item"), Severity::Critical);
+    assert_eq!(both("item_history", "get_item"), Severity::Low);
+}
+
+#[test]
+fn where_all_are_declared_the_help_is_to_let_tasks_expect_something() {
+    let declared = |name: &str, fields: [&str; 3]| {
+        let mut tool = id(name, json!({}));
+        tool["_meta"] = json!({"dev.toolmark/behavior":
+            {"mutability": fields[0], "action": fields[1], "output_domain": fields[2]}});
+        tool
+    };
+    let reader = || declared("get_item", ["PURE", "READ", "DATA"]);
+    let (severity, message) = graded([reader(), declared("delete_item", ["MUTATES", "DELETE", "ACK"])]).unwrap();
+    assert_eq!(severity, Severity::Critical, "a publisher's claim lowers nothing");
+    assert!(message.ends_with("(by declared behavior); behavior tells all of them apart"), "{message}");
+    let lint = check([pack("p", [reader(), declared("delete_item", ["MUTATES", "DELETE", "ACK"])])]);
+    let finding = of(&lint, RuleId::SameSchema)[0];
+    assert!(finding.suggestions().is_empty() && finding.help().contains("expect"), "{}", finding.help());
+    let lint = check([pack("p", [reader(), id("delete_item", json!({}))])]);
+    assert_eq!(of(&lint, RuleId::SameSchema)[0].suggestions().len(), 1, "for the one that is only inferred");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use toolmark_core::names::LookupKey;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 
+use super::behavior::{self, Known};
 use crate::cli::Inspect;
 use crate::commands::resolve;
 use crate::exit::Exit;
@@ -54,8 +55,9 @@ fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool
             Some((name.to_string(), profile.as_seen(row.name.as_str()).into()))
         })
         .collect();
-    let behavior = tool.behavior();
-    json!({
+    let known = Known::of(tool, &reading);
+    let behavior = known.known.behavior();
+    let mut card = json!({
         "raw": tool.raw(),
         "pack": tool.pack(),
         "canonical": tool.canonical(),
@@ -70,6 +72,7 @@ fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool
         "behavior": behavior,
         "behavior_identity": behavior.map(|behavior| behavior.identity().to_string()),
         "behavior_identity_v2": behavior.and_then(|behavior| behavior.identity_v2()).map(|identity| identity.to_string()),
+        "behavior_identity_v3": behavior.and_then(|behavior| behavior.identity_v3()).map(|identity| identity.to_string()),
         "mark": tool.mark(),
         "state": lock.map_or("unpinned", |lock| lock.state(tool).as_str()),
         "title": reading.title(),
@@ -77,10 +80,17 @@ fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool
         "annotations": reading.get("annotations").map(toolmark_core::json::Json::to_value),
         "input_schema": reading.input_schema().to_value(),
         "same_name": same_name(catalog, tool),
-        "same_schema": same_schema(catalog, tool),
         "place": tool.place(),
         "problems": input::problems_json(catalog),
-    })
+    });
+    if let Some(keys) = card.as_object_mut() {
+        let behavior = known.to_json(catalog, tool);
+        let names = behavior.get("siblings").and_then(Value::as_array).into_iter().flatten();
+        let names = names.filter_map(|sibling| sibling.get("tool")).cloned().collect::<Value>();
+        keys.insert("same_schema".into(), names);
+        keys.extend(behavior);
+    }
+    card
 }
 
 fn lookup_key(key: &LookupKey) -> Value {
@@ -96,13 +106,6 @@ fn same_name(catalog: &Catalog, tool: &Tool) -> Vec<String> {
     others.map(|other| other.canonical().to_string()).collect()
 }
 
-/// Tools of the same pack whose arguments look the same: a call of one passes the other's validation.
-fn same_schema(catalog: &Catalog, tool: &Tool) -> Vec<String> {
-    let wanted = tool.schema_digest();
-    let siblings = catalog.tools().filter(|other| other.pack() == tool.pack() && !std::ptr::eq(*other, tool));
-    siblings.filter(|other| other.schema_digest() == wanted).map(|other| other.canonical().to_string()).collect()
-}
-
 fn print(card: &Value) -> Result<(), Failure> {
     let text = |key: &str| match card.get(key) {
         Some(Value::String(text)) => visible(text, 400),
@@ -114,7 +117,7 @@ fn print(card: &Value) -> Result<(), Failure> {
         Some(other) => other.to_string(),
     };
     output::line(output::painted(output::BOLD, text("canonical")))?;
-    let rows: [(&str, &str); 13] = [
+    let rows: [(&str, &str); 12] = [
         ("raw name", "raw"),
         ("pack", "pack"),
         ("kind", "kind"),
@@ -125,7 +128,6 @@ fn print(card: &Value) -> Result<(), Failure> {
         ("display name", "display_name"),
         ("definition", "digest"),
         ("behavior", "behavior"),
-        ("behavior identity", "behavior_identity"),
         ("mark", "mark"),
         ("state", "state"),
     ];
@@ -134,6 +136,7 @@ fn print(card: &Value) -> Result<(), Failure> {
     }
     output::line(format_args!("  {:<18} {}", "same name", text("same_name")))?;
     output::line(format_args!("  {:<18} {}", "same schema", text("same_schema")))?;
+    behavior::print(card)?;
     if let Some(exposed) = card.get("exposed").and_then(Value::as_object) {
         output::line(output::painted(output::DIM, "\n  what each client sees"))?;
         for (profile, name) in exposed {

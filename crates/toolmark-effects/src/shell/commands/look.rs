@@ -121,11 +121,34 @@ fn read(call: &Call<'_>, walk: &mut Walk<'_>) -> Input {
     {
         effect = effect.with(toolmark_core::facts::Danger::Exhaustion);
     }
+    if never_ends(call, &found) {
+        effect = effect.with(toolmark_core::facts::Danger::Exhaustion);
+    }
     if call.name == "jq" && call.args.iter().any(|arg| dumps_environment(&arg.text)) {
         effect = effect.with(toolmark_core::facts::Danger::Secret);
     }
     walk.found.effect(effect);
     passes_on(call)
+}
+
+/// `tail -f /dev/null`, and counting further than anybody reads.
+fn never_ends(call: &Call<'_>, found: &crate::shell::options::Options<'_>) -> bool {
+    /// More lines than are of use to anybody.
+    const MANY: f64 = 100_000_000.0;
+    let follows = |flag: &crate::shell::options::Flag<'_>| match flag.long {
+        true => flag.name == "follow" || flag.name == "retry",
+        false => matches!(flag.name, "f" | "F"),
+    };
+    match call.name {
+        // A log that is followed shows something; a device keeps a shell busy and shows nothing.
+        "tail" => {
+            found.flags.iter().any(follows) && found.operands.iter().any(|operand| operand.text.starts_with("/dev/"))
+        }
+        "seq" => {
+            found.operands.iter().any(|operand| operand.text.parse::<f64>().is_ok_and(|number| number.abs() > MANY))
+        }
+        _ => false,
+    }
 }
 
 fn writes(flag: &crate::shell::options::Flag<'_>, row: &Row) -> bool {
