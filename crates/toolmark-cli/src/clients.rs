@@ -85,3 +85,32 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
         fail(error)
     })
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_may_hold_secrets_is_for_its_owner_only_and_what_is_replaced_keeps_its_permissions_and_links() {
+        let folder = std::env::temp_dir().join(format!("toolmark-clients-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (file, link) = (folder.join("real.json"), folder.join("link.json"));
+        write_private(&file, "one").unwrap();
+        assert_eq!(mode(&file), 0o600);
+        assert!(write_private(&file, "two").is_err(), "nothing is written over");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "one");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        symlink(&file, &link).unwrap();
+        replace(&link, "three").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!((fs::read_to_string(&file).unwrap().as_str(), mode(&file)), ("three", 0o644));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no draft is left");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

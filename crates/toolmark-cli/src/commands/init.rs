@@ -58,7 +58,6 @@ pub(crate) fn run(arguments: &Init) -> Result<Exit, Failure> {
     let exit = if gathered.problems.is_empty() { Exit::Success } else { Exit::BadInput };
     let shown = output::safe(&arguments.config.display().to_string());
     if gathered.packs.is_empty() {
-        show_notes(arguments, &gathered);
         return match exit {
             Exit::Success => Err(Failure::refused(Exit::BadInput, &InitError::NothingFound)),
             _ => Err(Failure::Problems(gathered.problems)),

@@ -154,6 +154,9 @@ impl Explain for Refused {
         if let Some(key) = self.key() {
             facts.insert("key".into(), key.into());
         }
+        if let Self::Missing { table, .. } | Self::Conflict { table, .. } | Self::UnknownKey { table, .. } = self {
+            facts.insert("table".into(), table.trim_matches(['`', '[', ']']).into());
+        }
         facts
     }
 }
