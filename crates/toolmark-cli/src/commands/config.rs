@@ -53,7 +53,7 @@ fn check(arguments: &ConfigCheck) -> Result<Exit, Failure> {
     let label = output::safe(&arguments.file.display().to_string());
     let config = match Config::read(document.text(), &label) {
         Ok(config) => config,
-        Err(error) => return refuse(arguments, &label, error.problems()),
+        Err(error) => return refuse(arguments, &label, error.problems(), error.more()),
     };
     let missing = config.expand(&|name| std::env::var(name).ok()).err();
     let exit = if arguments.variables && missing.is_some() { Exit::BadInput } else { Exit::Success };
@@ -87,7 +87,7 @@ fn check(arguments: &ConfigCheck) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn refuse(arguments: &ConfigCheck, label: &str, problems: &[Problem]) -> Result<Exit, Failure> {
+fn refuse(arguments: &ConfigCheck, label: &str, problems: &[Problem], more: usize) -> Result<Exit, Failure> {
     if arguments.json {
         let all: Vec<Value> = problems.iter().map(Problem::to_json).collect();
         output::json(&json!({"file": label, "problems": all}))?;
@@ -95,7 +95,7 @@ fn refuse(arguments: &ConfigCheck, label: &str, problems: &[Problem]) -> Result<
         for problem in problems {
             output::error(&problem.to_string());
         }
-        output::line(format_args!("{label} has {}", output::count(problems.len(), "problem")))?;
+        output::line(format_args!("{label} has {}", output::count(problems.len() + more, "problem")))?;
     }
     Ok(Exit::BadInput)
 }

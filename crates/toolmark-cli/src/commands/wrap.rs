@@ -124,7 +124,13 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
     let listed = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
     output::line(format_args!("{} {verb} {servers}{listed} through Toolmark: {shown}", client.title()))?;
     if !arguments.dry_run {
-        output::line(format_args!("restart it; `toolmark unwrap {client}` restores the file"))?;
+        let option = |name: &str, path: Option<&PathBuf>| {
+            path.map(|path| format!(" {name} {}", output::safe(&path.display().to_string()))).unwrap_or_default()
+        };
+        let places = &arguments.places;
+        let project = option("--project", places.project.as_ref());
+        let options = option("--home", places.home.as_ref()) + &project + &option("--file", arguments.file.as_ref());
+        output::line(format_args!("restart it; `toolmark unwrap {client}{options}` restores the file"))?;
     }
     Ok(Exit::Success)
 }

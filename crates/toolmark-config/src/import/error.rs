@@ -22,6 +22,8 @@ pub(super) enum Refused {
     NotATable,
     #[error("the servers are no table of names and settings")]
     ServersNotATable,
+    #[error("the file holds {servers} servers")]
+    TooMany { servers: usize },
     #[error("the server `{}` cannot be used: {what}", visible(key, 80))]
     NotAServer { key: String, what: &'static str },
     #[error("{} servers would be the pack `{name}`", keys.len())]
@@ -70,7 +72,7 @@ impl Explain for ImportError {
 impl Explain for Refused {
     fn code(&self) -> Code {
         match self {
-            Self::NotATable | Self::ServersNotATable => Code::new("client-file-shape"),
+            Self::NotATable | Self::ServersNotATable | Self::TooMany { .. } => Code::new("client-file-shape"),
             Self::NotAServer { .. } => Code::new("client-server-unusable"),
             Self::SameName { .. } => Code::new("client-server-collision"),
         }
@@ -78,7 +80,7 @@ impl Explain for Refused {
 
     fn why(&self) -> String {
         match self {
-            Self::NotATable | Self::ServersNotATable => {
+            Self::NotATable | Self::ServersNotATable | Self::TooMany { .. } => {
                 "it is not the file of a client, or not one that is known".into()
             }
             Self::NotAServer { .. } => "without a program or an address there is nothing to start or to call".into(),
@@ -91,7 +93,7 @@ impl Explain for Refused {
 
     fn fix(&self) -> String {
         match self {
-            Self::NotATable | Self::ServersNotATable => {
+            Self::NotATable | Self::ServersNotATable | Self::TooMany { .. } => {
                 "give the file in which the client keeps its MCP servers".into()
             }
             Self::NotAServer { .. } => "give it a `command` or a `url` in the client's file, or remove it there".into(),

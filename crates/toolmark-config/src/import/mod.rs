@@ -19,6 +19,10 @@ use crate::tree::{Entry, Tree, Value};
 pub use error::ImportError;
 use error::Refused;
 
+/// More servers than anybody has, and more notes than anybody reads.
+const MOST_SERVERS: usize = 2_000;
+const MOST_NOTES: usize = 500;
+
 /// What is known about the machine and the project that a file belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
@@ -93,6 +97,11 @@ pub fn import(client: Client, text: &str, label: &str, surroundings: &Surroundin
         file.refuse(tree.span.start, &Refused::NotATable);
         return Err(ImportError::new(label, file.found.problems));
     }
+    let servers: usize = roots(&tree, surroundings).iter().map(|root| root.servers.entries().len()).sum();
+    if servers > MOST_SERVERS {
+        file.refuse(tree.span.start, &Refused::TooMany { servers });
+        return Err(ImportError::new(label, file.found.problems));
+    }
     for (number, root) in roots(&tree, surroundings).into_iter().enumerate() {
         if let Some(inputs) = root.inputs {
             file.read_inputs(inputs);
@@ -163,7 +172,7 @@ struct Input {
 impl File<'_> {
     fn read_inputs(&mut self, inputs: &Tree) {
         let Value::List(items) = &inputs.value else { return };
-        for item in items {
+        for item in items.iter().take(MOST_SERVERS) {
             let text = |key: &str| item.get(key).and_then(Tree::text).map(ToOwned::to_owned);
             let secret = item.get("password").is_some_and(|value| matches!(value.value, Value::Bool(true)));
             let Some(id) = text("id") else { continue };
@@ -216,7 +225,7 @@ impl File<'_> {
 
     fn note(&mut self, at: usize, text: impl Into<String>) {
         let note = Note { place: self.document.place(at), text: text.into() };
-        if !self.found.notes.contains(&note) {
+        if self.found.notes.len() < MOST_NOTES && !self.found.notes.contains(&note) {
             self.found.notes.push(note);
         }
     }

@@ -1,5 +1,6 @@
 //! One server as some client writes it, as a pack. A key without a counterpart is noted by name, never by value.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use toolmark_core::text::visible;
@@ -171,13 +172,16 @@ impl Reader<'_, '_> {
 
     fn table(&mut self, value: &Tree, legal: impl Fn(&str) -> bool, own: &[String]) -> Entries<String, Template> {
         let mut read: Vec<(String, Template)> = Vec::new();
-        for entry in value.entries() {
+        let last: HashMap<&str, usize> =
+            value.entries().iter().enumerate().map(|(at, entry)| (entry.key.as_str(), at)).collect();
+        for (at, entry) in value.entries().iter().enumerate() {
             if !legal(&entry.key) {
                 let text =
                     format!("`{}` of `{}` is no name that can be used", visible(&entry.key, 60), visible(self.key, 80));
                 self.file.note(entry.at, text);
-            } else if let Some(text) = self.text(&entry.value, own) {
-                read.retain(|(key, _)| *key != entry.key);
+            } else if last.get(entry.key.as_str()) == Some(&at)
+                && let Some(text) = self.text(&entry.value, own)
+            {
                 read.push((entry.key.clone(), text));
             }
         }

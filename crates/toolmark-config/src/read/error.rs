@@ -12,6 +12,7 @@ use toolmark_core::text::visible;
 pub struct ReadConfigError {
     label: String,
     problems: Vec<Problem>,
+    more: usize,
 }
 
 /// One thing that is wrong. Values that may be secret are never part of it.
@@ -162,8 +163,14 @@ impl Explain for Refused {
 }
 
 impl ReadConfigError {
-    pub(crate) fn new(label: &str, problems: Vec<Problem>) -> Self {
-        Self { label: visible(label, 200), problems }
+    pub(crate) fn new(label: &str, problems: Vec<Problem>, more: usize) -> Self {
+        Self { label: visible(label, 200), problems, more }
+    }
+
+    /// How many problems there are beyond those that are told.
+    #[must_use]
+    pub fn more(&self) -> usize {
+        self.more
     }
 
     /// What is wrong, in the order of the text.
@@ -177,7 +184,7 @@ impl fmt::Display for ReadConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problems.as_slice() {
             [only] => write!(f, "`{}`: {}", self.label, only.report().what()),
-            all => write!(f, "`{}` has {} problems", self.label, all.len()),
+            all => write!(f, "`{}` has {} problems", self.label, all.len() + self.more),
         }
     }
 }
