@@ -86,7 +86,8 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
