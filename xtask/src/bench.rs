@@ -31,8 +31,12 @@ impl Bench {
             "cargo bench: what arguments do",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-effects", "--bench", "analyze"]),
         );
+        let gate = succeeds(
+            "cargo bench: the gate",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-runtime", "--bench", "gate"]),
+        );
         let program = program();
-        if catalog && policy && hostile && effects && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if catalog && policy && hostile && effects && gate && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 

@@ -32,6 +32,7 @@ const TARGETS: &[&str] = &[
     "effects_kubernetes",
     "effects_code",
     "effects_calls",
+    "mcp_wire",
 ];
 
 impl Fuzz {

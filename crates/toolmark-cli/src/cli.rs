@@ -121,6 +121,10 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FILE")]
     pub(crate) lock: Option<PathBuf>,
 
+    /// The configuration with what the operator says about tools [default: toolmark.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -171,6 +175,10 @@ pub(crate) struct Lint {
     /// Print the declarations that would settle the findings: `toolmark.toml` for the operator, JSON for the publisher
     #[arg(long, value_name = "WHO", conflicts_with_all = ["json", "sarif"])]
     pub(crate) suggest: Option<Suggest>,
+
+    /// The configuration with what the operator says about tools [default: toolmark.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long, conflicts_with = "sarif")]

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use toolmark_config::Config;
+use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::gate::Preset;
+use toolmark_core::tool::Tool;
 use toolmark_gateway::assemble::{self, Strictness, Surroundings};
 use toolmark_runtime::Workspace;
 
@@ -35,6 +37,17 @@ impl Written {
         let config = Config::read(document.text(), &output::safe(&path.display().to_string()))
             .map_err(|error| Failure::Problems(error.problems().to_vec()))?;
         Ok(Self { config, path: Some(path) })
+    }
+
+    /// What the operator says a tool does.
+    pub(crate) fn said(&self, tool: &Tool) -> Option<Behavior> {
+        let (_, pack) = self.config.packs.iter().find(|(name, _)| Some(name.as_str()) == tool.pack())?;
+        pack.tools.get(tool.raw())?.behavior
+    }
+
+    /// What is known of a tool, the operator's word included.
+    pub(crate) fn known(&self, tool: &Tool) -> KnownBehavior {
+        KnownBehavior::of(tool.definition(), self.said(tool))
     }
 
     /// The directory that its paths start from.

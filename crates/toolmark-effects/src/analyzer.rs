@@ -50,7 +50,12 @@ impl Analyzer {
 
     /// True when no arguments whatever are a fact.
     pub(crate) fn sees_nothing(&self) -> bool {
-        self.carriers.is_empty() && self.carriers.manner().is_none() && self.settings.languages.is_empty()
+        self.carries_nothing() && self.carriers.manner().is_none()
+    }
+
+    /// True when no argument carries a program.
+    pub(crate) fn carries_nothing(&self) -> bool {
+        self.carriers.is_empty() && self.settings.languages.is_empty()
     }
 
     /// What recognizes a call of this tool with these arguments; nothing when they are too long for that.

@@ -42,6 +42,11 @@ pub fn analyze_cached(cache: &EffectCache, analyzer: &Analyzer, arguments: &Valu
     if analyzer.sees_nothing() {
         return Arc::clone(&cache.empty);
     }
+    if analyzer.carries_nothing() {
+        // Flags and choices are read in less time than it takes to recognize them.
+        let facts = analyzer.analyze(arguments);
+        return if facts.is_empty() { Arc::clone(&cache.empty) } else { Arc::new(facts) };
+    }
     let Some(key) = analyzer.recognize(arguments) else { return Arc::new(analyzer.analyze(arguments)) };
     if let Some(facts) = cache.get(&key) {
         return facts;

@@ -165,9 +165,10 @@ fn tasks(config: &Config, surroundings: &Surroundings<'_>, problems: &mut Vec<Pr
         let mut expectation = Expectation::new(name.as_str(), task.expect.clone(), task.on_mismatch);
         if let Some(path) = &task.baseline {
             let owner = format!("the task `{name}`");
-            match read(surroundings, &owner, path).map_err(|error| error.report()).and_then(|text| {
-                Baseline::read(&text).map_err(|error| error.report())
-            }) {
+            match read(surroundings, &owner, path)
+                .map_err(|error| error.report())
+                .and_then(|text| Baseline::read(&text).map_err(|error| error.report()))
+            {
                 Ok(baseline) => expectation = expectation.with_baseline(baseline),
                 Err(report) => problems.push(Problem::refused(report, None)),
             }
@@ -268,7 +269,8 @@ impl Explain for NoPolicyFile {
     }
 
     fn fix(&self) -> String {
-        "correct the path; it is relative to the folder of `toolmark.toml`, and `*` stands for part of a file's name".into()
+        "correct the path; it is relative to the folder of `toolmark.toml`, and `*` stands for part of a file's name"
+            .into()
     }
 }
 

@@ -1,5 +1,7 @@
 //! One call through validate, analyze and judge. Pure: nothing runs, nobody is asked, nothing is written.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::explain::Explain as _;
@@ -31,7 +33,7 @@ pub struct Request<'a> {
 pub struct Examination<'w> {
     known: &'w KnownBehavior,
     invalid: Option<CheckArgumentsError>,
-    facts: Facts,
+    facts: Arc<Facts>,
     verdict: Verdict,
     permissions: Vec<Permission>,
     observed: bool,
@@ -63,7 +65,7 @@ impl Workspace {
         let prepared = self.prepared(tool)?;
         let known = prepared.known(tool);
         let invalid = tool.check_arguments(arguments).err();
-        let facts = toolmark_effects::analyze_with(prepared.carriers(tool), arguments, prepared.settings());
+        let facts = toolmark_effects::analyze_cached(self.effects(), prepared.analyzer(tool), arguments);
         let mut verdict = gate::judge(&gate::Call {
             tool: tool.canonical(),
             known,

@@ -54,7 +54,7 @@ impl Refusal {
                 line(&mut text, "Expected", &format!("{} (task `{}`)", task.expectation().shown(), task.name()));
             }
             (None, Some(behavior)) if verdict.decision() == Decision::Deny && examination.invalid().is_none() => {
-                line(&mut text, "Expected", &format!("{behavior}, which is what this tool is for"));
+                line(&mut text, "Expected", &format!("{}, which is what this tool is for", behavior.short()));
             }
             (None, _) => {}
         }

@@ -9,8 +9,8 @@ use toolmark_core::gate::Preset;
 use toolmark_core::lock::{Lock, PinState};
 use toolmark_core::names::{CanonicalName, PackName};
 use toolmark_core::tool::Tool;
-use toolmark_effects::carriers::Carriers;
 use toolmark_effects::settings::Settings;
+use toolmark_effects::{Analyzer, EffectCache};
 use toolmark_policy::{LoadPolicyError, Policy, PolicyConfig};
 
 use crate::task::{Task, Tasks};
@@ -23,6 +23,7 @@ pub struct Workspace {
     policy: Policy,
     tasks: Tasks,
     lock: Option<Lock>,
+    effects: Arc<EffectCache>,
 }
 
 /// What judging needs to know about one tool, found when somebody first asks and kept.
@@ -32,7 +33,7 @@ pub struct Prepared {
     settings: Arc<Settings>,
     task: Option<Arc<Task>>,
     known: OnceLock<KnownBehavior>,
-    carriers: OnceLock<Carriers>,
+    analyzer: OnceLock<Analyzer>,
     changed: bool,
 }
 
@@ -46,6 +47,7 @@ pub struct WorkspaceBuilder {
     settings: BTreeMap<CanonicalName, Arc<Settings>>,
     pack_settings: BTreeMap<PackName, Arc<Settings>>,
     pack_tasks: BTreeMap<PackName, Arc<Task>>,
+    effects: Arc<EffectCache>,
 }
 
 impl WorkspaceBuilder {
@@ -90,6 +92,14 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// What was found out about earlier calls. Whoever replaces a workspace hands on its cache: facts are kept by what a tool and its
+    /// arguments are, so that those of another version are never taken for these.
+    #[must_use]
+    pub fn effects(mut self, effects: Arc<EffectCache>) -> Self {
+        self.effects = effects;
+        self
+    }
+
     /// What the operator says about the arguments of every tool of a pack for which nothing else is said.
     #[must_use]
     pub fn pack_settings(mut self, pack: PackName, settings: Arc<Settings>) -> Self {
@@ -118,11 +128,11 @@ impl WorkspaceBuilder {
             ),
             task: of_pack(&self.pack_tasks, tool).cloned(),
             known: OnceLock::new(),
-            carriers: OnceLock::new(),
+            analyzer: OnceLock::new(),
             changed: self.lock.as_ref().is_some_and(|lock| lock.state(tool) == PinState::Changed),
         };
         let tools = catalog.tools().map(|tool| (tool.canonical().clone(), prepare(tool))).collect();
-        Ok(Workspace { catalog, tools, policy, tasks: self.tasks, lock: self.lock })
+        Ok(Workspace { catalog, tools, policy, tasks: self.tasks, lock: self.lock, effects: self.effects })
     }
 }
 
@@ -162,6 +172,12 @@ impl Workspace {
         self.lock.as_ref()
     }
 
+    /// What was found out about earlier calls.
+    #[must_use]
+    pub fn effects(&self) -> &Arc<EffectCache> {
+        &self.effects
+    }
+
     /// What is known about a tool of this workspace.
     #[must_use]
     pub fn prepared(&self, tool: &Tool) -> Option<&Prepared> {
@@ -184,15 +200,9 @@ impl Prepared {
         self.known.get_or_init(|| KnownBehavior::of(tool.definition(), self.operator))
     }
 
-    /// Which of its arguments carry programs.
-    pub fn carriers(&self, tool: &Tool) -> &Carriers {
-        self.carriers.get_or_init(|| Carriers::of(tool))
-    }
-
-    /// What the operator says about its arguments.
-    #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    /// What reads its arguments.
+    pub fn analyzer(&self, tool: &Tool) -> &Analyzer {
+        self.analyzer.get_or_init(|| Analyzer::of(tool, Settings::clone(&self.settings)))
     }
 
     /// The task that its pack is bound to.

@@ -1,1 +1,28 @@
 //! What must outlive the process: published names, last known definitions, tokens, the audit.
+//!
+//! [`Store`] holds what every back end shares: how names are compared and saved, what a token is, how records are chained. A
+//! [`Backend`] moves plain data to and from one database; [`sqlite`] is the one that needs nothing installed. No clock and no
+//! environment is read here: a [`Clock`] is given when a store is opened.
+
+pub mod audit;
+mod backend;
+mod definitions;
+mod error;
+mod location;
+mod names;
+pub mod sqlite;
+mod store;
+mod time;
+mod tokens;
+
+pub use backend::{Answer, Backend, DefinitionsChange, NamesChange, TokenRow};
+pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listing};
+pub use error::{Fault, StoreError};
+pub use location::{Location, NoPlaceError, ParseLocationError, default_path};
+pub use names::{KnownNames, NameScope, NameTwice, PublishError, Saved};
+pub use store::{Settings, Store};
+pub use time::{Clock, Micros};
+pub use tokens::{
+    CreateTokenError, NewToken, NoEntropyError, ParseTokenError, Scope, Token, TokenHash, TokenId, TokenRefused,
+    TokenSecret,
+};

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use toolmark_config::values::Entries;
 use toolmark_core::gate::{Baseline, Learned};
 use toolmark_policy::Caller;
 use toolmark_runtime::{Request, TaskName};
@@ -28,7 +29,10 @@ fn learn(arguments: &BaselineLearn) -> Result<Exit, Failure> {
     let task: TaskName = arguments.task.parse().map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     let calls = Call::read_lines(&arguments.calls)?;
     let catalog = input::catalog(&arguments.tools.paths)?;
-    let workspace = Written::find(arguments.config.as_deref())?.workspace(catalog, None, None)?;
+    let mut written = Written::find(arguments.config.as_deref())?;
+    // What is learned is what was approved, not what a task expects; and its baseline may be the one to be written.
+    written.config.tasks = Entries::default();
+    let workspace = written.workspace(catalog, None, None)?;
     let mut baseline = match arguments.output.exists() {
         true => read(&arguments.output)?,
         false => Baseline::new(task.as_str()),
@@ -49,7 +53,9 @@ fn learn(arguments: &BaselineLearn) -> Result<Exit, Failure> {
     fs::write(&arguments.output, baseline.to_text())
         .map_err(|error| Failure::refused(Exit::Failed, &failed(&error)))?;
     if arguments.json {
-        output::json(&json!({"task": baseline.task(), "learned": taken, "left_out": left, "tools": baseline.tools().count()}))?;
+        output::json(
+            &json!({"task": baseline.task(), "learned": taken, "left_out": left, "tools": baseline.tools().count()}),
+        )?;
     } else {
         for line in &left {
             output::note(&format!("line {line} teaches nothing: its arguments do not fit, or were not understood"));
@@ -76,7 +82,7 @@ fn show(arguments: &BaselineShow) -> Result<Exit, Failure> {
         table.add_row([
             output::safe(name),
             learned.calls().to_string(),
-            learned.behaviors().collect::<Vec<_>>().join(", "),
+            learned.behaviors().map(short).collect::<Vec<_>>().join(", "),
             effects(learned).join(", "),
         ]);
     }
@@ -95,7 +101,8 @@ fn diff(arguments: &BaselineDiff) -> Result<Exit, Failure> {
                 continue;
             };
             let known: Vec<&str> = twin.behaviors().collect();
-            lines.extend(learned.behaviors().filter(|one| !known.contains(one)).map(|one| (sign, name, one.to_owned())));
+            lines
+                .extend(learned.behaviors().filter(|one| !known.contains(one)).map(|one| (sign, name, one.to_owned())));
             let known = effects(twin);
             lines.extend(effects(learned).into_iter().filter(|one| !known.contains(one)).map(|one| (sign, name, one)));
         }
@@ -115,6 +122,11 @@ fn diff(arguments: &BaselineDiff) -> Result<Exit, Failure> {
 
 fn read(path: &Path) -> Result<Baseline, Failure> {
     Baseline::read(input::document(path)?.text()).map_err(|error| Failure::refused(Exit::BadInput, &error))
+}
+
+/// The three fields that people read.
+fn short(behavior: &str) -> String {
+    behavior.split('|').take(3).collect::<Vec<_>>().join("|")
 }
 
 fn effects(learned: &Learned) -> Vec<String> {

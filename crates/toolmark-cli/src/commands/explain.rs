@@ -64,9 +64,8 @@ impl<'w> Trace<'w> {
         let tool = request.tool;
         let denied = found.verdict().decision() == Decision::Deny && found.invalid().is_none();
         let fitting = if denied { workspace.fitting(tool, found.facts(), |_| true) } else { Vec::new() };
-        let told = (!found.outcome().runs()).then(|| {
-            Refusal::of(tool, &found, request.task, &fitting, |tool| tool.canonical().to_string())
-        });
+        let told = (!found.outcome().runs())
+            .then(|| Refusal::of(tool, &found, request.task, &fitting, |tool| tool.canonical().to_string()));
         Self { workspace, tool, found, fitting, told }
     }
 
@@ -92,7 +91,7 @@ impl<'w> Trace<'w> {
             Some(error) => shown("validate", &output::safe(&error.to_string()))?,
         }
         let known = self.found.known();
-        let behavior = known.behavior().map_or_else(|| "unknown".into(), |behavior| behavior.to_string());
+        let behavior = known.behavior().map_or_else(|| "unknown".into(), |behavior| behavior.short());
         shown("behavior", &format!("{behavior} ({})", known.agreement().as_str()))?;
         self.print_facts()?;
         for reason in self.found.verdict().reasons() {

@@ -4,7 +4,6 @@ mod behavior;
 mod card;
 
 use serde_json::{Value, json};
-use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::exposure::{Exposed, ExposedTable, Profile, Published};
 use toolmark_core::lock::Lock;
@@ -12,22 +11,30 @@ use toolmark_core::lock::Lock;
 use crate::cli::Inspect;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::workspace::Written;
 use crate::{input, output};
 
 pub(crate) fn run(arguments: &Inspect) -> Result<Exit, Failure> {
     let catalog = input::without(input::catalog(&arguments.tools.paths)?, &arguments.disable)?;
+    let written = Written::find(arguments.config.as_deref())?;
     let lock = input::lock_if_any(arguments.lock.as_deref())?;
     let profile = Profile::with_server(arguments.profile, &arguments.server);
     let profile = profile.map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     let table = ExposedTable::build(&catalog, &profile, arguments.exposure, &Published::default());
     let table = table.map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     match &arguments.tool {
-        Some(name) => card::show(arguments, &catalog, &table, lock.as_ref(), name),
-        None => list(arguments, &catalog, &table, lock.as_ref()),
+        Some(name) => card::show(arguments, &written, &catalog, &table, lock.as_ref(), name),
+        None => list(arguments, &written, &catalog, &table, lock.as_ref()),
     }
 }
 
-fn list(arguments: &Inspect, catalog: &Catalog, table: &ExposedTable, lock: Option<&Lock>) -> Result<Exit, Failure> {
+fn list(
+    arguments: &Inspect,
+    written: &Written,
+    catalog: &Catalog,
+    table: &ExposedTable,
+    lock: Option<&Lock>,
+) -> Result<Exit, Failure> {
     let mut rows: Vec<Exposed<'_>> = table.listed().collect();
     if let Some(pack) = &arguments.pack {
         input::require_pack(catalog, pack)?;
@@ -35,7 +42,7 @@ fn list(arguments: &Inspect, catalog: &Catalog, table: &ExposedTable, lock: Opti
     }
     rows.sort_by_cached_key(|row| row.tool.canonical().clone());
     if arguments.json {
-        let tools: Vec<Value> = rows.iter().map(|row| row_json(row, lock)).collect();
+        let tools: Vec<Value> = rows.iter().map(|row| row_json(row, written, lock)).collect();
         output::json(
             &json!({"profile": arguments.profile.as_str(), "tools": tools, "problems": input::problems_json(catalog)}),
         )?;
@@ -46,7 +53,7 @@ fn list(arguments: &Inspect, catalog: &Catalog, table: &ExposedTable, lock: Opti
     for row in &rows {
         let tool = row.tool;
         let state = state(row, lock);
-        let known = KnownBehavior::of(tool.definition(), None);
+        let known = written.known(tool);
         let (does, says) = behavior::in_short(&known);
         shown.add_row([
             tool.pack().unwrap_or("–").to_owned(),
@@ -77,7 +84,7 @@ fn list(arguments: &Inspect, catalog: &Catalog, table: &ExposedTable, lock: Opti
     Ok(input::show_problems(catalog))
 }
 
-fn row_json(row: &Exposed<'_>, lock: Option<&Lock>) -> Value {
+fn row_json(row: &Exposed<'_>, written: &Written, lock: Option<&Lock>) -> Value {
     let tool = row.tool;
     let mut json = Value::Object(tool.identity_json());
     if let Some(object) = json.as_object_mut() {
@@ -85,7 +92,7 @@ fn row_json(row: &Exposed<'_>, lock: Option<&Lock>) -> Value {
         object.insert("source".into(), json!(tool.source()));
         object.insert("exposed".into(), json!(row.name));
         object.insert("display".into(), json!(tool.display_name()));
-        let known = KnownBehavior::of(tool.definition(), None);
+        let known = written.known(tool);
         object.insert("behavior".into(), json!(known.behavior()));
         object.insert("known".into(), known.to_json());
         object.insert("state".into(), json!(state(row, lock)));

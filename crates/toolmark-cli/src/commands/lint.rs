@@ -7,6 +7,7 @@ use toolmark_lint::{Options, RuleId, TextOptions, declarations_json, render_text
 use crate::cli::{Lint, Suggest};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::workspace::Written;
 use crate::{input, output};
 
 /// A rule that does not exist.
@@ -28,6 +29,12 @@ pub(crate) fn run(arguments: &Lint) -> Result<Exit, Failure> {
     let paths = [arguments.paths.as_slice(), arguments.tools.paths.as_slice()].concat();
     // What cannot be read becomes a finding, so that one report holds everything.
     let catalog = input::snapshot(&paths)?.into_builder().build_partly();
+    let written = Written::find(arguments.config.as_deref())?;
+    for tool in catalog.tools() {
+        if let Some(behavior) = written.said(tool) {
+            options = options.declared(tool.canonical().clone(), behavior);
+        }
+    }
     let lint = toolmark_lint::lint(&catalog, &options);
     if let Some(who) = arguments.suggest {
         match who {

@@ -16,6 +16,7 @@ pub(crate) fn run(_: &Up) -> Result<Exit, Failure> {
         pack: None,
         disable: Vec::new(),
         lock: None,
+        config: None,
         json: false,
     })?;
     output::line("")?;

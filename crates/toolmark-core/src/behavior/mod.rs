@@ -105,28 +105,31 @@ impl Behavior {
         self.facets
     }
 
+    /// The three fields of the paper, for people: `MUTATES|DELETE|ISSUE`.
+    #[must_use]
+    pub fn short(&self) -> String {
+        format!("{}|{}|{}", self.mutability, self.action, self.output_domain)
+    }
+
     /// The identity of the paper: over `MUTABILITY|ACTION|OUTPUT_DOMAIN`.
     #[must_use]
     pub fn identity(&self) -> BehaviorIdentity {
-        BehaviorIdentity::of(&self.three())
+        BehaviorIdentity::of(&self.short())
     }
 
     /// The second identity, over four fields, where the content type is known.
     #[must_use]
     pub fn identity_v2(&self) -> Option<BehaviorIdentity> {
-        self.content_type.map(|content| BehaviorIdentity::of(&format!("{}|{content}", self.three())))
+        self.content_type.map(|content| BehaviorIdentity::of(&format!("{}|{content}", self.short())))
     }
 
     /// The third identity, over all seven fields, where they are known.
     #[must_use]
     pub fn identity_v3(&self) -> Option<BehaviorIdentity> {
         let (content, facets) = (self.content_type?, self.facets?);
-        Some(BehaviorIdentity::of(&format!("{}|{content}|{facets}", self.three())))
+        Some(BehaviorIdentity::of(&format!("{}|{content}|{facets}", self.short())))
     }
 
-    fn three(&self) -> String {
-        format!("{}|{}|{}", self.mutability, self.action, self.output_domain)
-    }
 }
 
 impl Action {
@@ -140,7 +143,7 @@ impl Action {
 /// Three, four or seven fields. Facets are printed only beside a content type, without which they have no identity.
 impl fmt::Display for Behavior {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.three())?;
+        f.write_str(&self.short())?;
         match (self.content_type, self.facets) {
             (Some(content), Some(facets)) => write!(f, "|{content}|{facets}"),
             (Some(content), None) => write!(f, "|{content}"),

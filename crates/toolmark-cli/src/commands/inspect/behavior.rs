@@ -14,6 +14,7 @@ use toolmark_lint::Separation;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::workspace::Written;
 
 /// The fields of a behavior, in the order in which they are written.
 const FIELDS: [&str; 7] = ["mutability", "action", "output_domain", "content_type", "target", "polarity", "reach"];
@@ -24,22 +25,23 @@ const SHOWN: usize = 40;
 /// What is known of one tool, with everything that it rests on.
 pub(super) struct Known {
     pub(super) known: KnownBehavior,
+    operator: Option<Behavior>,
     publisher: Option<Behavior>,
     annotations: Annotations,
     inference: Inference,
 }
 
 impl Known {
-    pub(super) fn of(tool: &Tool, reading: &Reading<'_>) -> Self {
+    pub(super) fn of(tool: &Tool, reading: &Reading<'_>, operator: Option<Behavior>) -> Self {
         let inference = Inference::of_reading(reading, Mode::WithoutHints);
         let publisher = tool.behavior();
         let annotations = Annotations::of(reading);
-        let said = Statements { operator: None, publisher, annotations, inferred: Some(&inference) };
-        Self { known: KnownBehavior::combine(said), publisher, annotations, inference }
+        let said = Statements { operator, publisher, annotations, inferred: Some(&inference) };
+        Self { known: KnownBehavior::combine(said), operator, publisher, annotations, inference }
     }
 
     /// The keys that the card adds for behavior.
-    pub(super) fn to_json(&self, catalog: &Catalog, tool: &Tool) -> Map<String, Value> {
+    pub(super) fn to_json(&self, written: &Written, catalog: &Catalog, tool: &Tool) -> Map<String, Value> {
         let mut keys = Map::new();
         keys.insert("known".into(), self.known.to_json());
         keys.insert("provenance".into(), self.provenance());
@@ -50,18 +52,21 @@ impl Known {
             .by_argument()
             .map(|by| json!({"pointer": by.pointer(), "values": by.values(), "otherwise": by.floor()}));
         keys.insert("by_argument".into(), json!(by_argument));
-        keys.insert("siblings".into(), self.siblings(catalog, tool));
+        keys.insert("siblings".into(), self.siblings(written, catalog, tool));
         keys
     }
 
     /// Who says each field: the strongest who says what holds. What nobody says but holds, guards.
     fn provenance(&self) -> Value {
         let of = |behavior: Option<Behavior>| behavior.map(fields).unwrap_or_default();
+        let operator = of(self.operator);
         let (held, published, inferred) = (self.known.to_json(), of(self.publisher), self.inference.to_json());
         let source = |field: &str| {
             let held = held.get(field).filter(|value| !value.is_null())?;
             let hinted = (field == "mutability").then(|| self.annotations.mutability()).flatten();
-            Some(if published.get(field) == Some(held) {
+            Some(if operator.get(field) == Some(held) {
+                BehaviorSource::Operator.as_str()
+            } else if published.get(field) == Some(held) {
                 BehaviorSource::Publisher.as_str()
             } else if hinted.is_some_and(|hinted| json!(hinted) == *held) {
                 BehaviorSource::Annotations.as_str()
@@ -75,11 +80,11 @@ impl Known {
     }
 
     /// Tools of the same pack whose arguments look the same: a call of one passes the other's validation.
-    fn siblings(&self, catalog: &Catalog, tool: &Tool) -> Value {
+    fn siblings(&self, written: &Written, catalog: &Catalog, tool: &Tool) -> Value {
         let wanted = tool.schema_digest();
         let others = catalog.tools().filter(|other| other.pack() == tool.pack() && !std::ptr::eq(*other, tool));
         let siblings = others.filter(|other| other.schema_digest() == wanted).map(|other| {
-            let known = KnownBehavior::of(other.definition(), None);
+            let known = written.known(other);
             json!({
                 "tool": other.canonical(),
                 "behavior": known.behavior(),
@@ -94,7 +99,7 @@ impl Known {
 /// The behavior in three fields, and who says so, for one line of the list.
 pub(super) fn in_short(known: &KnownBehavior) -> (String, String) {
     let text = match (known.behavior(), known.mutability()) {
-        (Some(behavior), _) => format!("{}|{}|{}", behavior.mutability(), behavior.action(), behavior.output_domain()),
+        (Some(behavior), _) => behavior.short(),
         (None, Some(mutability)) => format!("{mutability}|?|?"),
         (None, None) => "?".into(),
     };

@@ -13,6 +13,7 @@ use crate::cli::Inspect;
 use crate::commands::resolve;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::workspace::Written;
 use crate::{input, output};
 
 /// The longest description that is shown whole.
@@ -20,6 +21,7 @@ const DESCRIPTION: usize = 2000;
 
 pub(super) fn show(
     arguments: &Inspect,
+    written: &Written,
     catalog: &Catalog,
     table: &ExposedTable,
     lock: Option<&Lock>,
@@ -34,7 +36,7 @@ pub(super) fn show(
             None => return Err(resolve::failure(&error)),
         },
     };
-    let card = card(arguments, catalog, lock, tool);
+    let card = card(arguments, written, catalog, lock, tool);
     if arguments.json {
         output::json(&card)?;
         Ok(input::exit_of(catalog))
@@ -44,7 +46,7 @@ pub(super) fn show(
     }
 }
 
-fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool) -> Value {
+fn card(arguments: &Inspect, written: &Written, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool) -> Value {
     let reading = tool.definition().reading();
     let exposed: Vec<(String, Value)> = ProfileName::ALL
         .iter()
@@ -55,7 +57,7 @@ fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool
             Some((name.to_string(), profile.as_seen(row.name.as_str()).into()))
         })
         .collect();
-    let known = Known::of(tool, &reading);
+    let known = Known::of(tool, &reading, written.said(tool));
     let behavior = known.known.behavior();
     let mut card = json!({
         "raw": tool.raw(),
@@ -84,7 +86,7 @@ fn card(arguments: &Inspect, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool
         "problems": input::problems_json(catalog),
     });
     if let Some(keys) = card.as_object_mut() {
-        let behavior = known.to_json(catalog, tool);
+        let behavior = known.to_json(written, catalog, tool);
         let names = behavior.get("siblings").and_then(Value::as_array).into_iter().flatten();
         let names = names.filter_map(|sibling| sibling.get("tool")).cloned().collect::<Value>();
         keys.insert("same_schema".into(), names);

@@ -1,0 +1,158 @@
+//! What does the service say to a request, and how is that written for the client's era?
+
+use std::borrow::Cow;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use http::StatusCode;
+use toolmark_core::explain::Code;
+
+use super::incoming::is_cacheable;
+use super::service::About;
+use crate::wire::params::meta;
+use crate::wire::version::Era;
+use crate::wire::{Change, Id, RawObject, ResultType, codes, write};
+
+/// The end of one request.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// It succeeded. The endpoint adds what the client's era demands and is not there.
+    Result(RawObject),
+    /// It succeeded, and this text of an object has everything that the client's era demands.
+    Prepared(Bytes),
+    /// It failed as a request; a tool that failed is a result.
+    Fault(Fault),
+    /// Something has to be known first. An old client is asked at once and the service called again; a new client gets the
+    /// questions and repeats its request. Either way the service sees the answers in [`Incoming::input`](super::Incoming).
+    InputRequired(InputRequired),
+}
+
+/// A JSON-RPC error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The code, of [`codes`].
+    pub code: i64,
+    /// One line.
+    pub message: Cow<'static, str>,
+    /// JSON text.
+    pub data: Option<Bytes>,
+}
+
+/// Questions that a service hands to its client without waiting for the answers.
+#[derive(Clone, Debug)]
+pub struct InputRequired {
+    /// One member for each question, as `{"method":…,"params":…}`.
+    pub requests: RawObject,
+    /// What the service wants to get back. It travels through the client, sealed but readable.
+    pub state: Option<Bytes>,
+}
+
+impl Answer {
+    /// A fault with a stable code of ours in its data.
+    #[must_use]
+    pub fn fault(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Fault(Fault { code, message: message.into(), data: None })
+    }
+
+    /// A result that asks is an `InputRequired`, so that its state is sealed whoever made it.
+    pub(super) fn settled(self) -> Self {
+        match self {
+            Self::Result(result) if result.result_type() == ResultType::InputRequired => {
+                let state = result.text("requestState").map(|state| Bytes::copy_from_slice(state.as_bytes()));
+                let requests = result.object("inputRequests").unwrap_or_else(RawObject::empty);
+                Self::InputRequired(InputRequired { requests, state })
+            }
+            other => other,
+        }
+    }
+}
+
+impl Fault {
+    /// A fault without data.
+    #[must_use]
+    pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// The same with a stable code in `data.code`.
+    #[must_use]
+    pub fn coded(self, code: Code) -> Self {
+        Self { data: Some(Bytes::from(format!(r#"{{"code":"{code}"}}"#))), ..self }
+    }
+
+    /// The HTTP status that goes with it.
+    #[must_use]
+    pub fn status(&self, era: Era) -> StatusCode {
+        match (era, self.code) {
+            (_, codes::PARSE_ERROR | codes::INVALID_REQUEST) => StatusCode::BAD_REQUEST,
+            (Era::Stateless, codes::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+            (Era::Stateless, codes::HEADER_MISMATCH | codes::MISSING_CAPABILITY | codes::UNSUPPORTED_VERSION) => {
+                StatusCode::BAD_REQUEST
+            }
+            _ => StatusCode::OK,
+        }
+    }
+
+    /// The whole message.
+    #[must_use]
+    pub fn write(&self, id: Option<&Id>) -> Bytes {
+        write::error(id, self.code, &self.message, self.data.as_deref())
+    }
+}
+
+/// Writes a result of 2026-07-28, with what the revision demands where it is missing.
+pub(super) fn write_stateless(id: &Id, method: &str, result: &RawObject, about: &About) -> Bytes {
+    let own = result.object("_meta");
+    let known = own.as_ref().is_some_and(|own| own.get(meta::SERVER_INFO).is_some());
+    let marked = (!known).then(|| {
+        let own = own.unwrap_or_else(RawObject::empty);
+        own.rewrite(&[Change::Set(meta::SERVER_INFO, about.server_info.as_ref())])
+    });
+    let mut changes = Vec::with_capacity(4);
+    if result.get("resultType").is_none() {
+        changes.push(Change::Set("resultType", br#""complete""#));
+    }
+    if let Some(marked) = &marked {
+        changes.push(Change::Set("_meta", marked));
+    }
+    if is_cacheable(method) {
+        // What says nothing may be kept by nobody: a stale list is worse than a second question.
+        if result.get("ttlMs").is_none() {
+            changes.push(Change::Set("ttlMs", b"0"));
+        }
+        if result.get("cacheScope").is_none() {
+            changes.push(Change::Set("cacheScope", br#""private""#));
+        }
+    }
+    // Straight into the message: a large result is copied once.
+    let added = marked.as_ref().map_or(0, Bytes::len) + 96;
+    let mut out = BytesMut::with_capacity(result.raw().len() + id.as_json().len() + added);
+    out.put_slice(br#"{"jsonrpc":"2.0","id":"#);
+    out.put_slice(id.as_json());
+    out.put_slice(br#","result":"#);
+    result.rewrite_into(&mut out, &changes);
+    out.put_u8(b'}');
+    out.freeze()
+}
+
+/// Writes a result that asks for input.
+pub(super) fn write_input_required(id: &Id, requests: &[u8], state: Option<&str>, about: &About) -> Bytes {
+    let mut result = BytesMut::with_capacity(requests.len() + about.server_info.len() + 160);
+    result.put_slice(br#"{"resultType":"input_required""#);
+    if requests != b"{}" || state.is_none() {
+        result.put_slice(br#","inputRequests":"#);
+        result.put_slice(requests);
+    }
+    if let Some(state) = state {
+        result.put_slice(br#","requestState":"#);
+        write::quote_into(&mut result, state);
+    }
+    result.put_slice(br#","_meta":{""#);
+    result.put_slice(meta::SERVER_INFO.as_bytes());
+    result.put_slice(br#"":"#);
+    result.put_slice(&about.server_info);
+    result.put_slice(b"}}");
+    write::reply(id, &result)
+}
+
+#[cfg(test)]
+mod tests;

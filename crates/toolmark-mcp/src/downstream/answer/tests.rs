@@ -1,0 +1,77 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::wire::Limits;
+
+fn object(text: &'static str) -> RawObject {
+    RawObject::read(Bytes::from_static(text.as_bytes()), Limits::default()).unwrap()
+}
+
+fn about() -> About {
+    About {
+        server_info: Bytes::from_static(br#"{"name":"toolmark","version":"0"}"#),
+        capabilities: RawObject::empty(),
+        instructions: None,
+        ttl_ms: 0,
+        public: false,
+    }
+}
+
+fn written(method: &str, result: &'static str) -> Value {
+    serde_json::from_slice(&write_stateless(&Id::number(1), method, &object(result), &about())).unwrap()
+}
+
+#[test]
+fn a_result_gets_what_its_revision_demands() {
+    let info = json!({"name": "toolmark", "version": "0"});
+    let call = written("tools/call", r#"{"content":[]}"#);
+    assert_eq!(call["result"], json!({"resultType": "complete", "_meta": {meta::SERVER_INFO: info}, "content": []}));
+    let list = written("tools/list", r#"{"tools":[]}"#);
+    assert_eq!((&list["result"]["ttlMs"], &list["result"]["cacheScope"]), (&json!(0), &json!("private")));
+}
+
+#[test]
+fn what_a_result_says_itself_is_kept() {
+    let list = written(
+        "tools/list",
+        r#"{"tools":[],"ttlMs":5,"cacheScope":"public","resultType":"task","_meta":{"a":1,"io.modelcontextprotocol/serverInfo":{"name":"x"}}}"#,
+    );
+    let kept = json!({"tools": [], "ttlMs": 5, "cacheScope": "public", "resultType": "task",
+        "_meta": {"a": 1, meta::SERVER_INFO: {"name": "x"}}});
+    assert_eq!(list["result"], kept);
+    let more = written("tools/call", r#"{"_meta":{"a":1}}"#);
+    assert_eq!(more["result"]["_meta"]["a"], 1);
+    assert_eq!(more["result"]["_meta"][meta::SERVER_INFO]["name"], "toolmark");
+}
+
+#[test]
+fn a_result_that_asks_is_taken_apart_so_that_its_state_is_sealed() {
+    let asks = object(
+        r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s\u0041"}"#,
+    );
+    let Answer::InputRequired(wanted) = Answer::Result(asks).settled() else { panic!("it asks") };
+    assert_eq!(wanted.state.as_deref(), Some(b"sA".as_slice()));
+    assert_eq!(wanted.requests.raw(), r#"{"a":{"method":"roots/list"}}"#);
+    assert!(matches!(Answer::Result(object("{}")).settled(), Answer::Result(_)));
+}
+
+#[test]
+fn questions_and_state_are_written_as_the_protocol_has_them() {
+    let both: Value =
+        serde_json::from_slice(&write_input_required(&Id::number(1), br#"{"a":{}}"#, Some("s"), &about())).unwrap();
+    assert_eq!(both["result"]["resultType"], "input_required");
+    assert_eq!((&both["result"]["inputRequests"], &both["result"]["requestState"]), (&json!({"a": {}}), &json!("s")));
+    let state: Value =
+        serde_json::from_slice(&write_input_required(&Id::number(1), b"{}", Some("s"), &about())).unwrap();
+    assert!(state["result"].get("inputRequests").is_none());
+}
+
+#[test]
+fn faults_have_the_status_of_their_era() {
+    let status = |code, era| Fault::new(code, "").status(era).as_u16();
+    assert_eq!(status(codes::METHOD_NOT_FOUND, Era::Stateless), 404);
+    assert_eq!(status(codes::METHOD_NOT_FOUND, Era::Session), 200);
+    assert_eq!(status(codes::MISSING_CAPABILITY, Era::Stateless), 400);
+    assert_eq!(status(codes::INVALID_PARAMS, Era::Stateless), 200);
+    assert_eq!(status(codes::PARSE_ERROR, Era::Session), 400);
+}

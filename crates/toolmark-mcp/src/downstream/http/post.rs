@@ -1,0 +1,336 @@
+//! One message by POST. A call that only answers is answered as JSON, on the connection, without a task or a channel; one that talks
+//! first, or is silent for long, becomes a stream.
+
+use std::future::Future as _;
+use std::pin::pin;
+use std::task::Poll;
+
+use bytes::{Bytes, BytesMut};
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http_body_util::BodyExt as _;
+
+use toolmark_core::explain::Code;
+
+use super::response;
+use crate::downstream::admit::{Admitted, Request, mismatch, named_version, unreadable, unsupported};
+use crate::downstream::answer::Fault;
+use crate::downstream::body::{Body, Source};
+use crate::downstream::caller::Caller;
+use crate::downstream::endpoint::Endpoint;
+use crate::downstream::head::{Accepts, Speaks, is_json, speaks};
+use crate::downstream::listen;
+use crate::downstream::run::{Run, Step};
+use crate::downstream::service::Service;
+use crate::downstream::stream::{CallStream, SessionCallStream};
+use crate::downstream::ticket::Ticket;
+use crate::wire::headers::{METHOD, PROTOCOL_VERSION, SESSION_ID, single};
+use crate::wire::version::ProtocolVersion;
+use crate::wire::{Message, codes, write};
+
+impl<S: Service> Endpoint<S> {
+    pub(super) async fn post<B>(&self, headers: &HeaderMap, body: B, caller: Caller) -> Response<Body>
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + Unpin,
+    {
+        let accepts = Accepts::read(headers);
+        if !accepts.json && !accepts.events {
+            let message = "answers are sent as application/json or text/event-stream, and the request accepts neither";
+            return response::refuse(StatusCode::NOT_ACCEPTABLE, None, Code::new("not-acceptable"), message);
+        }
+        if !is_json(headers) {
+            let message = "the body must be sent as application/json";
+            return response::refuse(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                None,
+                Code::new("media-type-unsupported"),
+                message,
+            );
+        }
+        let body = match self.read_body(headers, body).await {
+            Ok(body) => body,
+            Err(refused) => return *refused,
+        };
+        let message = match Message::read(&body, self.shared.settings.limits) {
+            Ok(message) => message,
+            Err(error) => {
+                let fault = unreadable(&error);
+                return response::json(StatusCode::BAD_REQUEST, fault.write(error.id()));
+            }
+        };
+        let meta = match &message {
+            Message::Request { params: Some(params), .. } | Message::Notification { params: Some(params), .. } => {
+                params.object("_meta")
+            }
+            _ => None,
+        };
+        let speaks = speaks(headers, message.method(), named_version(meta.as_ref()).as_deref());
+        let id = match &message {
+            Message::Request { id, .. } => Some(id),
+            _ => None,
+        };
+        match speaks {
+            Err(error) => response::json(StatusCode::BAD_REQUEST, mismatch(&error).write(id)),
+            Ok(Speaks::Unknown) => {
+                let version = headers.get(PROTOCOL_VERSION).map(|value| String::from_utf8_lossy(value.as_bytes()));
+                response::json(StatusCode::BAD_REQUEST, unsupported(&version.unwrap_or_default()).write(id))
+            }
+            Ok(Speaks::Stateless) => match message {
+                Message::Request { id, method, params } => {
+                    let request = Request { id, method, params, caller, streams: accepts.events };
+                    let admitted = self.shared.admit_stateless(request, meta.as_ref(), Some(headers));
+                    self.answer(admitted, accepts).await
+                }
+                // Nothing that a new client can notify us of needs doing: it cancels by closing its stream.
+                Message::Notification { .. } => response::empty(StatusCode::ACCEPTED),
+                Message::Response { id, .. } => no_answers(Some(&id)),
+                Message::Error { id, .. } => no_answers(id.as_ref()),
+            },
+            Ok(Speaks::Session(_)) => self.post_in_session(headers, message, caller, accepts).await,
+        }
+    }
+
+    async fn post_in_session(
+        &self,
+        headers: &HeaderMap,
+        message: Message<'_>,
+        caller: Caller,
+        accepts: Accepts,
+    ) -> Response<Body> {
+        if let (Message::Request { id, .. }, Some(method)) = (&message, message.method())
+            && let Some(refused) = contradicts(headers, method)
+        {
+            return response::json(StatusCode::BAD_REQUEST, refused.write(Some(id)));
+        }
+        if let Message::Request { id, method, params } = &message
+            && method == "initialize"
+        {
+            return match self.shared.initialize(params.as_ref(), &caller) {
+                Err(fault) => response::json(StatusCode::BAD_REQUEST, fault.write(Some(id))),
+                Ok((session, _)) if !self.shared.open(&session) => {
+                    let message = "there are too many sessions; end one, or try again later";
+                    response::refuse(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        Some(id),
+                        Code::new("sessions-exhausted"),
+                        message,
+                    )
+                }
+                Ok((session, result)) => {
+                    let mut response = response::json(StatusCode::OK, write::reply(id, &result));
+                    if let Ok(id) = HeaderValue::from_str(session.id()) {
+                        response.headers_mut().insert(SESSION_ID, id);
+                    }
+                    response
+                }
+            };
+        }
+        let session = match self.session(headers, &caller) {
+            Ok(session) => session,
+            Err(refused) => return *refused,
+        };
+        match message {
+            Message::Request { id, method, params } => {
+                let request = Request { id, method, params, caller, streams: accepts.events };
+                let admitted = self.shared.admit_session(request, &session);
+                self.answer(admitted, accepts).await
+            }
+            Message::Notification { method, params } => {
+                if let Some(notification) = self.shared.note(&method, params, &session) {
+                    self.shared.service.notified(notification).await;
+                }
+                response::empty(StatusCode::ACCEPTED)
+            }
+            answer => {
+                session.reply(answer);
+                response::empty(StatusCode::ACCEPTED)
+            }
+        }
+    }
+
+    async fn answer(&self, admitted: Admitted<S>, accepts: Accepts) -> Response<Body> {
+        match admitted {
+            Admitted::Reply(status, body) => response::json(status, body),
+            Admitted::Noted(body, notification) => {
+                self.shared.service.notified(notification).await;
+                response::json(StatusCode::OK, body)
+            }
+            Admitted::Call(ticket, run) if ticket.method == "subscriptions/listen" => {
+                self.answer_listen(ticket, run, accepts).await
+            }
+            Admitted::Call(ticket, run) => self.answer_call(ticket, run, accepts).await,
+        }
+    }
+
+    async fn answer_call(&self, ticket: Ticket<S>, mut run: Run, accepts: Accepts) -> Response<Body> {
+        let first = {
+            let mut patience = pin!(tokio::time::sleep(self.shared.settings.patience));
+            let mut waiting = accepts.events;
+            std::future::poll_fn(|cx| {
+                loop {
+                    match run.poll(cx) {
+                        Poll::Ready(Step::Message(_) | Step::HangUp) if !accepts.events => {}
+                        Poll::Ready(step) => return Poll::Ready(Some(step)),
+                        Poll::Pending if waiting && patience.as_mut().poll(cx).is_ready() => {
+                            waiting = false;
+                            return Poll::Ready(None);
+                        }
+                        Poll::Pending => return Poll::Pending,
+                    }
+                }
+            })
+            .await
+        };
+        let message = match first {
+            Some(Step::Answer(answer)) if accepts.json => {
+                let (status, body) = ticket.write(answer);
+                return response::json(status, body);
+            }
+            Some(Step::Asked) if accepts.json => {
+                let (status, body) = ticket.park(run);
+                return response::json(status, body);
+            }
+            // Whoever cancelled does not wait for an answer.
+            Some(Step::Cancelled) => return response::empty(StatusCode::ACCEPTED),
+            Some(Step::Answer(answer)) => return self.single_event(ticket.write(answer).1),
+            Some(Step::Asked) => return self.single_event(ticket.park(run).1),
+            Some(Step::Message(message)) => Some(message),
+            Some(Step::HangUp) => {
+                run.exchange().hang_up();
+                None
+            }
+            None => None,
+        };
+        self.stream(ticket, run, message)
+    }
+
+    /// The answer to a client that takes nothing but events.
+    fn single_event(&self, message: Bytes) -> Response<Body> {
+        struct Single(Option<Bytes>);
+        impl Source for Single {
+            fn poll_event(&mut self, _: &mut std::task::Context<'_>) -> Poll<Option<Bytes>> {
+                Poll::Ready(self.0.take().map(|message| crate::wire::sse::write(None, None, &message)))
+            }
+        }
+        response::events(Body::events(Box::new(Single(Some(message))), self.shared.settings.keep_alive))
+    }
+
+    fn stream(&self, ticket: Ticket<S>, run: Run, first: Option<Bytes>) -> Response<Body> {
+        let settings = &self.shared.settings;
+        let source: Box<dyn Source> = match run.exchange().session.clone() {
+            None => Box::new(CallStream { ticket, run: Some(run), first }),
+            Some(session) => {
+                let track = session.open_track();
+                let reader = track.read_on();
+                let retry = u64::try_from(settings.retry.as_millis()).unwrap_or(u64::MAX);
+                // Before 2025-11-25 an event without data surprises clients.
+                let priming = (session.version >= ProtocolVersion::V2025_11_25).then(|| track.priming(retry));
+                if let Some(first) = first {
+                    track.push(&first);
+                }
+                let open = Some(session.open_stream());
+                Box::new(SessionCallStream { ticket: Some(ticket), run: Some(run), track, reader, priming, open })
+            }
+        };
+        response::events(Body::events(source, settings.keep_alive))
+    }
+
+    async fn answer_listen(&self, ticket: Ticket<S>, mut run: Run, accepts: Accepts) -> Response<Body> {
+        if !accepts.events {
+            let message = "subscriptions/listen answers as text/event-stream, which the request does not accept";
+            return response::refuse(
+                StatusCode::NOT_ACCEPTABLE,
+                Some(&ticket.id),
+                Code::new("not-acceptable"),
+                message,
+            );
+        }
+        match listen::open(&ticket, &mut run).await {
+            Ok(stream) => response::events(Body::events(Box::new(stream), self.shared.settings.keep_alive)),
+            Err(answer) => {
+                let (status, body) = ticket.write(answer);
+                response::json(status, body)
+            }
+        }
+    }
+
+    async fn read_body<B>(&self, headers: &HeaderMap, body: B) -> Result<Bytes, Box<Response<Body>>>
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + Unpin,
+    {
+        let settings = &self.shared.settings;
+        let limit = settings.limits.bytes;
+        let too_large = || {
+            let message = format!("the body has more than {limit} bytes");
+            Box::new(response::refuse(StatusCode::PAYLOAD_TOO_LARGE, None, Code::new("body-too-large"), message))
+        };
+        let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        if declared.or(body.size_hint().exact()).is_some_and(|length| length > limit as u64) {
+            return Err(too_large());
+        }
+        match tokio::time::timeout(settings.body_time, collect(body, limit)).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(Collect::TooLarge)) => Err(too_large()),
+            Ok(Err(Collect::Broken)) => {
+                let message = "the body broke off";
+                Err(Box::new(response::refuse(StatusCode::BAD_REQUEST, None, Code::new("body-incomplete"), message)))
+            }
+            Err(_) => {
+                let message = "the body took too long";
+                Err(Box::new(response::refuse(StatusCode::REQUEST_TIMEOUT, None, Code::new("body-too-slow"), message)))
+            }
+        }
+    }
+}
+
+enum Collect {
+    TooLarge,
+    Broken,
+}
+
+/// All of a body; one that comes in one piece, as most do, is not copied.
+async fn collect<B>(mut body: B, limit: usize) -> Result<Bytes, Collect>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+{
+    let mut first = Bytes::new();
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Collect::Broken)?.into_data() else { continue };
+        if first.len() + rest.len() + data.len() > limit {
+            return Err(Collect::TooLarge);
+        }
+        if first.is_empty() {
+            first = data;
+        } else {
+            rest.extend_from_slice(&data);
+        }
+        if body.is_end_stream() {
+            break;
+        }
+    }
+    if rest.is_empty() {
+        return Ok(first);
+    }
+    let mut whole = BytesMut::with_capacity(first.len() + rest.len());
+    whole.extend_from_slice(&first);
+    whole.extend_from_slice(&rest);
+    Ok(whole.freeze())
+}
+
+/// An old client need not repeat its method in a header, but if it does, something in between may believe it.
+fn contradicts(headers: &HeaderMap, method: &str) -> Option<Fault> {
+    match single(headers, &METHOD) {
+        Err(error) => Some(mismatch(&error)),
+        Ok(Some(value)) if value.as_bytes() != method.as_bytes() => {
+            let message = "header `mcp-method` differs from the method of the body";
+            Some(Fault::new(codes::HEADER_MISMATCH, message).coded(Code::new("header-mismatch")))
+        }
+        Ok(_) => None,
+    }
+}
+
+fn no_answers(id: Option<&crate::wire::Id>) -> Response<Body> {
+    let message = "nothing was asked, so there is nothing to answer";
+    response::refuse(StatusCode::BAD_REQUEST, id, Code::new("answer-unexpected"), message)
+}

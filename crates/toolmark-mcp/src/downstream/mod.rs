@@ -1,0 +1,36 @@
+//! What do clients say to us? One [`Endpoint`] turns HTTP requests and stdio lines of both eras into calls of a [`Service`], and its
+//! answers back into what each client understands.
+
+mod admit;
+mod answer;
+mod body;
+mod caller;
+mod context;
+mod endpoint;
+mod exchange;
+mod head;
+mod http;
+mod inbox;
+mod incoming;
+mod listen;
+mod lot;
+pub mod origin;
+mod run;
+mod seal;
+mod service;
+mod session;
+mod stdio;
+mod stream;
+mod table;
+mod ticket;
+mod track;
+
+pub use answer::{Answer, Fault, InputRequired};
+pub use body::Body;
+pub use caller::{Binding, Caller, Client};
+pub use context::{AskError, Context, LogLevel, Question, Reply};
+pub use endpoint::{Endpoint, Held, Settings};
+pub use inbox::{Changed, Interest};
+pub use incoming::{Incoming, Input, Notification};
+pub use seal::{Bound, OpenSealError, SealKey};
+pub use service::{About, Service};

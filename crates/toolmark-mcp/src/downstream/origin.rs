@@ -1,0 +1,243 @@
+//! May a request with this `Host` and this `Origin` reach us at all?
+//!
+//! A page in a browser can send requests to a loopback address, by its own name (DNS rebinding) or from its own origin. Both headers
+//! are checked, each by itself, on every route. Pure: settings and headers in, an answer out.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use http::header::{HOST, ORIGIN};
+use http::uri::Authority;
+use http::{HeaderMap, StatusCode, Uri};
+use thiserror::Error;
+use toolmark_core::explain::{Code, Explain};
+
+/// Which hosts a request may name and from which origins it may come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    hosts: Vec<Place>,
+    origins: Vec<AllowedOrigin>,
+}
+
+/// A host and, if it matters, a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    host: String,
+    port: Option<u16>,
+}
+
+/// An origin that may send requests; without a port, any port of that host may.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct AllowedOrigin {
+    scheme: String,
+    place: Place,
+}
+
+/// Why a request is turned away before anything of it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RefuseRequestError {
+    /// There is no usable `Host`, or several.
+    #[error("the request does not name exactly one host")]
+    HostUnreadable,
+    /// The host is not one of ours.
+    #[error("the host `{0}` is not served here")]
+    Host(String),
+    /// The origin is not allowed.
+    #[error("the origin `{0}` may not send requests here")]
+    Origin(String),
+}
+
+/// Why an entry of the settings cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not a {1}")]
+pub struct ParseGuardError(String, &'static str);
+
+impl Guard {
+    /// Loopback names only, any port, and pages served from them.
+    #[must_use]
+    pub fn loopback() -> Self {
+        let places = ["localhost", "127.0.0.1", "::1"].map(|host| Place { host: host.to_owned(), port: None });
+        let origins = ["http", "https"]
+            .into_iter()
+            .flat_map(|scheme| places.clone().map(|place| AllowedOrigin { scheme: scheme.to_owned(), place }))
+            .collect();
+        Self { hosts: places.to_vec(), origins }
+    }
+
+    /// Nothing is allowed yet.
+    #[must_use]
+    pub fn closed() -> Self {
+        Self { hosts: Vec::new(), origins: Vec::new() }
+    }
+
+    /// Allows a host, as `example.com` (any port) or `example.com:8080`.
+    ///
+    /// # Errors
+    /// [`ParseGuardError`] when the text is not a host.
+    pub fn allow_host(mut self, host: &str) -> Result<Self, ParseGuardError> {
+        let wrong = || ParseGuardError(host.to_owned(), "host");
+        self.hosts.push(host.parse().ok().as_ref().and_then(Place::of).ok_or_else(wrong)?);
+        Ok(self)
+    }
+
+    /// Allows an origin, as `https://app.example.com` (any port) or `http://localhost:3000`.
+    ///
+    /// # Errors
+    /// [`ParseGuardError`] when the text is not an origin.
+    pub fn allow_origin(mut self, origin: &str) -> Result<Self, ParseGuardError> {
+        let wrong = || ParseGuardError(origin.to_owned(), "origin");
+        let (scheme, place) = read_origin(origin).ok_or_else(wrong)?;
+        self.origins.push(AllowedOrigin { scheme, place });
+        Ok(self)
+    }
+
+    /// Checks host and origin of one request.
+    ///
+    /// # Errors
+    /// [`RefuseRequestError`], the host first.
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), RefuseRequestError> {
+        self.check_host(uri, headers)?;
+        self.check_origin(headers)
+    }
+
+    /// Checks the host: the authority of the address (HTTP/2) and the `Host` header, whichever are there.
+    ///
+    /// # Errors
+    /// [`RefuseRequestError::HostUnreadable`] or [`RefuseRequestError::Host`].
+    pub fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), RefuseRequestError> {
+        let mut named = headers.get_all(HOST).iter();
+        let header = match (named.next(), named.next()) {
+            (None, _) => None,
+            (Some(host), None) => {
+                let host = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
+                Some(host.ok_or(RefuseRequestError::HostUnreadable)?)
+            }
+            (Some(_), Some(_)) => return Err(RefuseRequestError::HostUnreadable),
+        };
+        if header.is_none() && uri.authority().is_none() {
+            return Err(RefuseRequestError::HostUnreadable);
+        }
+        for authority in header.iter().chain(uri.authority()) {
+            let place = Place::of(authority).ok_or(RefuseRequestError::HostUnreadable)?;
+            if !self.hosts.iter().any(|allowed| allowed.covers(&place)) {
+                return Err(RefuseRequestError::Host(authority.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the origin, if one is given: programs send none, browsers cannot leave it out.
+    ///
+    /// # Errors
+    /// [`RefuseRequestError::Origin`].
+    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), RefuseRequestError> {
+        for value in headers.get_all(ORIGIN) {
+            let allowed = value.to_str().ok().and_then(read_origin).is_some_and(|(scheme, place)| {
+                let place = with_port(&scheme, place);
+                self.origins.iter().any(|allowed| allowed.scheme == scheme && allowed.place.covers(&place))
+            });
+            if !allowed {
+                return Err(RefuseRequestError::Origin(String::from_utf8_lossy(value.as_bytes()).into_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Place {
+    fn of(authority: &Authority) -> Option<Self> {
+        // `user@host` is never a host that somebody serves, and is read differently by different programs.
+        if authority.as_str().contains('@') {
+            return None;
+        }
+        let host = authority.host();
+        let rest = authority.as_str().strip_prefix(host)?;
+        let port = match rest.strip_prefix(':') {
+            Some(digits) => Some(digits.parse().ok().filter(|_| digits.bytes().all(|digit| digit.is_ascii_digit()))?),
+            None if rest.is_empty() => None,
+            None => return None,
+        };
+        let host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+            Some(inner) => inner.parse::<Ipv6Addr>().ok()?.to_string(),
+            None => host.parse::<Ipv4Addr>().map_or_else(|_| host.to_ascii_lowercase(), |address| address.to_string()),
+        };
+        (!host.is_empty()).then_some(Self { host, port })
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.host == other.host && (self.port.is_none() || self.port == other.port)
+    }
+}
+
+impl RefuseRequestError {
+    /// The HTTP status that says so.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::HostUnreadable => StatusCode::BAD_REQUEST,
+            Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
+        }
+    }
+}
+
+impl Explain for RefuseRequestError {
+    fn code(&self) -> Code {
+        match self {
+            Self::HostUnreadable | Self::Host(_) => Code::new("host-refused"),
+            Self::Origin(_) => Code::new("origin-refused"),
+        }
+    }
+
+    fn why(&self) -> String {
+        let why = match self {
+            Self::HostUnreadable | Self::Host(_) => "a page in a browser can make its own name point to this machine",
+            Self::Origin(_) => {
+                "any page can send requests to programs on this machine, and the origin says which page it is"
+            }
+        };
+        why.to_owned()
+    }
+
+    fn fix(&self) -> String {
+        let fix = match self {
+            Self::HostUnreadable | Self::Host(_) => "use the address that the gateway prints, or allow this host",
+            Self::Origin(_) => "allow this origin if the page is yours; programs should send no `Origin`",
+        };
+        fix.to_owned()
+    }
+}
+
+impl Explain for ParseGuardError {
+    fn code(&self) -> Code {
+        Code::new("host-setting-invalid")
+    }
+
+    fn why(&self) -> String {
+        "a guard that cannot be read guards nothing".to_owned()
+    }
+
+    fn fix(&self) -> String {
+        "write a host as `example.com:8080` and an origin as `https://app.example.com`".to_owned()
+    }
+}
+
+/// `scheme://host[:port]` and nothing after it.
+fn read_origin(text: &str) -> Option<(String, Place)> {
+    let (scheme, rest) = text.split_once("://")?;
+    if scheme.is_empty() || rest.contains(['/', '?', '#']) {
+        return None;
+    }
+    Some((scheme.to_ascii_lowercase(), Place::of(&rest.parse().ok()?)?))
+}
+
+/// Browsers leave out the default port of a scheme; here it is written out.
+fn with_port(scheme: &str, mut place: Place) -> Place {
+    place.port = place.port.or(match scheme {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
+    });
+    place
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+use super::*;
+
+fn headers(host: Option<&str>, origin: Option<&str>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if let Some(host) = host {
+        headers.append(HOST, host.parse().unwrap());
+    }
+    if let Some(origin) = origin {
+        headers.append(ORIGIN, origin.parse().unwrap());
+    }
+    headers
+}
+
+fn check(guard: &Guard, host: Option<&str>, origin: Option<&str>) -> Result<(), RefuseRequestError> {
+    guard.check(&Uri::from_static("/mcp"), &headers(host, origin))
+}
+
+#[test]
+fn loopback_names_are_served_on_any_port() {
+    let guard = Guard::loopback();
+    for host in ["localhost", "LOCALHOST:1", "127.0.0.1:7319", "[::1]", "[::1]:7319", "[0:0:0:0:0:0:0:1]:80"] {
+        assert_eq!(check(&guard, Some(host), None), Ok(()), "{host}");
+    }
+}
+
+#[test]
+fn a_foreign_host_alone_is_refused() {
+    let guard = Guard::loopback();
+    for host in [
+        "evil.example",
+        "evil.example:7319",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "127.0.0.2",
+        "localhost.",
+    ] {
+        assert_eq!(check(&guard, Some(host), None), Err(RefuseRequestError::Host(host.to_owned())), "{host}");
+    }
+}
+
+#[test]
+fn a_foreign_origin_alone_is_refused() {
+    let guard = Guard::loopback();
+    for origin in [
+        "https://evil.example",
+        "null",
+        "http://localhost.evil.example",
+        "file://",
+        "http://localhost/",
+        "localhost",
+        "",
+    ] {
+        let refused = check(&guard, Some("localhost"), Some(origin));
+        assert_eq!(refused, Err(RefuseRequestError::Origin(origin.to_owned())), "{origin}");
+    }
+}
+
+#[test]
+fn a_page_of_our_own_host_may_send_requests() {
+    let guard = Guard::loopback();
+    for origin in ["http://localhost:3000", "http://127.0.0.1", "https://[::1]:8443", "HTTP://LocalHost"] {
+        assert_eq!(check(&guard, Some("localhost"), Some(origin)), Ok(()), "{origin}");
+    }
+}
+
+#[test]
+fn a_request_without_exactly_one_readable_host_is_refused() {
+    let guard = Guard::loopback();
+    for host in [
+        None,
+        Some("user@localhost"),
+        Some("localhost:port"),
+        Some("localhost:+80"),
+        Some("localhost:99999"),
+        Some("[::1"),
+        Some(""),
+    ] {
+        assert_eq!(check(&guard, host, None), Err(RefuseRequestError::HostUnreadable), "{host:?}");
+    }
+    let mut twice = headers(Some("localhost"), None);
+    twice.append(HOST, "localhost".parse().unwrap());
+    assert_eq!(guard.check_host(&Uri::from_static("/mcp"), &twice), Err(RefuseRequestError::HostUnreadable));
+}
+
+#[test]
+fn the_authority_of_the_address_counts_as_much_as_the_header() {
+    let guard = Guard::loopback();
+    let evil = Uri::from_static("http://evil.example/mcp");
+    assert_eq!(
+        guard.check_host(&evil, &headers(Some("localhost"), None)),
+        Err(RefuseRequestError::Host("evil.example".to_owned()))
+    );
+    assert_eq!(guard.check_host(&Uri::from_static("http://localhost/mcp"), &HeaderMap::new()), Ok(()));
+}
+
+#[test]
+fn two_origins_are_both_checked() {
+    let guard = Guard::loopback();
+    let mut headers = headers(Some("localhost"), Some("http://localhost"));
+    headers.append(ORIGIN, "https://evil.example".parse().unwrap());
+    assert!(guard.check_origin(&headers).is_err());
+}
+
+#[test]
+fn hosts_and_origins_of_the_settings_are_served() {
+    let guard = Guard::closed().allow_host("tools.example.com").unwrap().allow_host("box:8080").unwrap();
+    let guard =
+        guard.allow_origin("https://app.example.com:443").unwrap().allow_origin("http://dev.example.com").unwrap();
+    assert_eq!(check(&guard, Some("tools.example.com:99"), Some("https://app.example.com")), Ok(()));
+    assert_eq!(check(&guard, Some("box:8080"), Some("http://dev.example.com:5173")), Ok(()));
+    assert!(check(&guard, Some("box"), None).is_err());
+    assert!(check(&guard, Some("localhost"), None).is_err());
+    assert!(check(&guard, Some("box:8080"), Some("https://app.example.com:8443")).is_err());
+    assert!(check(&guard, Some("box:8080"), Some("http://app.example.com")).is_err());
+}
+
+#[test]
+fn settings_that_are_no_host_or_origin_are_refused() {
+    assert!(Guard::closed().allow_host("http://a").is_err());
+    assert!(Guard::closed().allow_host("").is_err());
+    assert!(Guard::closed().allow_origin("app.example.com").is_err());
+    assert!(Guard::closed().allow_origin("https://a/path").is_err());
+    assert!(Guard::closed().allow_origin("*").is_err());
+}
+
+#[test]
+fn each_refusal_has_a_status_and_a_code() {
+    assert_eq!(RefuseRequestError::HostUnreadable.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(RefuseRequestError::Host(String::new()).status(), StatusCode::FORBIDDEN);
+    assert_eq!(RefuseRequestError::Origin(String::new()).code().as_str(), "origin-refused");
+}

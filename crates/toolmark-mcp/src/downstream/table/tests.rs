@@ -1,0 +1,50 @@
+use bytes::Bytes;
+
+use super::*;
+use crate::downstream::caller::{Binding, Client};
+use crate::wire::version::ProtocolVersion;
+
+fn session(caller: &Caller, now: u64) -> Arc<Session> {
+    let client = Client::new(None, Bytes::from_static(b"{}"));
+    Arc::new(Session::new(caller.clone(), client, ProtocolVersion::V2025_11_25, 1_000, now))
+}
+
+#[test]
+fn a_session_is_found_by_its_owner_at_its_address_only() {
+    let (table, alice) = (Table::default(), Caller::new("alice"));
+    let opened = session(&alice, 0);
+    table.add(&opened, 10, 0).unwrap();
+    assert!(table.find(opened.id(), &alice).is_some());
+    assert!(table.find(opened.id(), &Caller::new("bob")).is_none());
+    let elsewhere = alice.clone().bound_to(Arc::new(Binding { task: Some("read-only".to_owned()), profile: None }));
+    assert!(table.find(opened.id(), &elsewhere).is_none());
+    assert!(table.remove(opened.id(), &elsewhere).is_none());
+    assert!(table.remove(opened.id(), &alice).is_some());
+    assert_eq!(table.len(), 0);
+}
+
+#[test]
+fn a_newcomer_takes_the_place_of_the_longest_idle() {
+    let (table, alice) = (Table::default(), Caller::new("alice"));
+    let (first, second) = (session(&alice, 0), session(&alice, 10));
+    table.add(&first, 2, 10).unwrap();
+    table.add(&second, 2, 10).unwrap();
+    assert!(table.add(&session(&alice, 20), 2, 20).is_err(), "nobody has been idle for long");
+    first.touch(GRACE_MS);
+    let evicted = table.add(&session(&alice, 0), 2, GRACE_MS + 10).unwrap().unwrap();
+    assert_eq!(evicted.id(), second.id());
+    assert_eq!(table.len(), 2);
+}
+
+#[test]
+fn a_session_with_an_open_stream_is_not_idle() {
+    let (table, alice) = (Table::default(), Caller::new("alice"));
+    let opened = session(&alice, 0);
+    table.add(&opened, 10, 0).unwrap();
+    let stream = opened.open_stream();
+    assert!(table.take_idle(1_000).is_empty());
+    drop(stream);
+    assert!(table.take_idle(0).is_empty());
+    assert_eq!(table.take_idle(1_000).len(), 1);
+    assert_eq!(table.len(), 0);
+}

@@ -1,0 +1,94 @@
+//! How does our request look to the server? The caller's bytes with the name the server knows and the `_meta` of this
+//! connection; nothing else is touched.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use http::{HeaderName, HeaderValue};
+
+use super::options::ConnectOptions;
+use super::request::UpstreamRequest;
+use crate::wire::params::{meta, naming_parameter};
+use crate::wire::version::{Era, ProtocolVersion};
+use crate::wire::{Change, RawObject, headers, write};
+
+/// A request ready to be sent.
+pub(crate) struct Composed {
+    pub(crate) message: Bytes,
+    /// The progress token that the caller's client gave.
+    pub(crate) token: Option<Bytes>,
+}
+
+const VERSION: &[u8] = br#""2026-07-28""#;
+
+/// Writes a request.
+pub(crate) fn compose(options: &ConnectOptions, era: Era, id: u64, request: &UpstreamRequest<'_>) -> Composed {
+    let given = request.params.object("_meta");
+    let token = given.as_ref().and_then(|given| given.slice(meta::PROGRESS_TOKEN));
+    let own = id.to_string();
+    let capabilities = request.capabilities.as_ref().unwrap_or(&options.capabilities);
+    let mut changes = [
+        Change::Set(meta::PROTOCOL_VERSION, VERSION),
+        Change::Set(meta::CLIENT_CAPABILITIES, capabilities),
+        Change::Set(meta::CLIENT_INFO, &options.client_info),
+        // Two changes to one key: the later one counts.
+        Change::Remove(""),
+    ];
+    if let Some(last) = changes.last_mut()
+        && token.is_some()
+    {
+        // Tokens of several clients may be equal; ours is not.
+        *last = Change::Set(meta::PROGRESS_TOKEN, own.as_bytes());
+    }
+    if era == Era::Session {
+        for (change, key) in
+            changes.iter_mut().zip([meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES, meta::CLIENT_INFO])
+        {
+            *change = Change::Remove(key);
+        }
+    }
+    let new_meta = match (&given, era) {
+        (Some(given), _) => Some(given.rewrite(&changes)),
+        (None, Era::Stateless) => Some(RawObject::empty().rewrite(&changes)),
+        (None, Era::Session) => None,
+    };
+    let name = request.name.and_then(|name| Some((naming_parameter(request.method)?, write::quote(name))));
+    let mut params = Vec::with_capacity(2);
+    params.extend(name.as_ref().map(|(key, name)| Change::Set(key, name)));
+    params.extend(new_meta.as_ref().map(|meta| Change::Set("_meta", meta)));
+
+    let room = request.params.raw().len() + new_meta.as_ref().map_or(0, Bytes::len) + 96;
+    let mut out = BytesMut::with_capacity(room);
+    out.put_slice(br#"{"jsonrpc":"2.0","id":"#);
+    out.put_slice(own.as_bytes());
+    out.put_slice(br#","method":"#);
+    write::quote_into(&mut out, request.method);
+    if !request.params.is_empty() || !params.is_empty() {
+        out.put_slice(br#","params":"#);
+        request.params.rewrite_into(&mut out, &params);
+    }
+    out.put_u8(b'}');
+    Composed { message: out.freeze(), token }
+}
+
+/// The headers that repeat what the body says (2026-07-28).
+pub(crate) fn mirror(era: Era, request: &UpstreamRequest<'_>) -> Vec<(HeaderName, HeaderValue)> {
+    if era == Era::Session {
+        return Vec::new();
+    }
+    let mut mirrored = Vec::with_capacity(2 + request.headers.len());
+    if let Ok(method) = HeaderValue::from_str(request.method) {
+        mirrored.push((headers::METHOD, method));
+    }
+    mirrored.push((headers::PROTOCOL_VERSION, HeaderValue::from_static(ProtocolVersion::V2026_07_28.as_str())));
+    if let Some(key) = naming_parameter(request.method) {
+        if let Some(name) = request.name {
+            mirrored.push((headers::NAME, headers::encode(name)));
+        } else if let Some(name) = request.params.text(key) {
+            mirrored.push((headers::NAME, headers::encode(&name)));
+        }
+    }
+    mirrored.extend(request.headers.iter().cloned());
+    mirrored
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Can this server be reached, and did the request reach it? A pooled client, plain or with TLS, that follows no redirect.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_LENGTH, LOCATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use crate::upstream::request::{UpstreamError, UpstreamErrorKind};
+
+/// A client for one server.
+#[derive(Clone)]
+pub(crate) enum Client {
+    Plain(legacy::Client<HttpConnector, Full<Bytes>>),
+    Tls(legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
+}
+
+/// Common servers close idle connections after five seconds. Since a request is never repeated, one that meets such a closing
+/// is lost, so idle connections are given up a little earlier.
+const IDLE: Duration = Duration::from_secs(4);
+
+impl Client {
+    /// A client for addresses like this one.
+    pub(crate) fn new(address: &Uri, connect: Duration, most_idle: usize) -> Result<Self, String> {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(connect));
+        connector.enforce_http(false);
+        let mut builder = legacy::Client::builder(TokioExecutor::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).pool_max_idle_per_host(most_idle);
+        builder.timer(TokioTimer::new());
+        match (address.scheme_str(), address.host()) {
+            (Some("http"), Some(_)) => Ok(Self::Plain(builder.build(connector))),
+            (Some("https"), Some(_)) => {
+                let provider = rustls::crypto::aws_lc_rs::default_provider();
+                let tls = HttpsConnectorBuilder::new()
+                    .with_provider_and_platform_verifier(provider)
+                    .map_err(|error| format!("no certificates to trust: {error}"))?;
+                let connector = tls.https_only().enable_http1().enable_http2().wrap_connector(connector);
+                Ok(Self::Tls(builder.build(connector)))
+            }
+            _ => Err("the address is neither `http://…` nor `https://…`".to_owned()),
+        }
+    }
+
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, UpstreamError> {
+        let response = match self {
+            Self::Plain(client) => client.request(request).await,
+            Self::Tls(client) => client.request(request).await,
+        };
+        response.map_err(|error| {
+            let kind = UpstreamErrorKind::Transport { reason: innermost(&error) };
+            if error.is_connect() { UpstreamError::never(kind) } else { UpstreamError::perhaps(kind) }
+        })
+    }
+}
+
+/// The cause of a failure, without the layers around it.
+pub(super) fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
+/// A status that is no answer. With some of them the protocol says that the request was not acted on.
+pub(super) fn status(response: &Response<Incoming>, in_session: bool) -> UpstreamError {
+    let status = response.status();
+    if in_session && status == StatusCode::NOT_FOUND {
+        return UpstreamError::never(UpstreamErrorKind::SessionLost);
+    }
+    let text = |name| Some(response.headers().get(name)?.to_str().ok()?.chars().take(1024).collect());
+    let (challenge, location) = (text(WWW_AUTHENTICATE), text(LOCATION));
+    let kind = UpstreamErrorKind::Status { status: status.as_u16(), challenge, location };
+    match status {
+        StatusCode::UNAUTHORIZED
+        | StatusCode::FORBIDDEN
+        | StatusCode::METHOD_NOT_ALLOWED
+        | StatusCode::PAYLOAD_TOO_LARGE
+        | StatusCode::UNSUPPORTED_MEDIA_TYPE => UpstreamError::never(kind),
+        status if status.is_redirection() => UpstreamError::never(kind),
+        _ => UpstreamError::perhaps(kind),
+    }
+}
+
+/// Reads a body of at most `limit` bytes. One that arrives in one piece is not copied.
+pub(super) async fn collect(headers: &HeaderMap, mut body: Incoming, limit: usize) -> Result<Bytes, UpstreamError> {
+    let too_large = || UpstreamError::perhaps(UpstreamErrorKind::TooLarge { limit });
+    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(too_large());
+    }
+    let mut first = Bytes::new();
+    let mut rest: Option<BytesMut> = None;
+    while let Some(frame) = body.frame().await {
+        let frame = frame
+            .map_err(|error| UpstreamError::perhaps(UpstreamErrorKind::Transport { reason: innermost(&error) }))?;
+        let Ok(data) = frame.into_data() else { continue };
+        match &mut rest {
+            None if first.is_empty() => first = data,
+            None => {
+                let mut joined = BytesMut::with_capacity(announced.unwrap_or(0).max(first.len() + data.len()));
+                joined.extend_from_slice(&first);
+                joined.extend_from_slice(&data);
+                rest = Some(joined);
+            }
+            Some(joined) => joined.extend_from_slice(&data),
+        }
+        if rest.as_ref().map_or(first.len(), BytesMut::len) > limit {
+            return Err(too_large());
+        }
+    }
+    Ok(rest.map_or(first, BytesMut::freeze))
+}
+
+/// An address on the same server that `location` leads to from `address`; `None` if it leads elsewhere.
+pub(super) fn same_origin(address: &Uri, location: &str) -> Option<Uri> {
+    let scheme = address.scheme_str()?;
+    let authority = address.authority()?;
+    let target: Uri = if location.starts_with("//") {
+        format!("{scheme}:{location}").parse().ok()?
+    } else if location.starts_with('/') {
+        format!("{scheme}://{authority}{location}").parse().ok()?
+    } else if location.contains("://") {
+        location.parse().ok()?
+    } else if let Some(query) = location.strip_prefix('?') {
+        format!("{scheme}://{authority}{}?{query}", address.path()).parse().ok()?
+    } else {
+        let folder = address.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+        format!("{scheme}://{authority}{folder}/{location}").parse().ok()?
+    };
+    let port = |uri: &Uri| uri.port_u16().or(if uri.scheme_str() == Some("https") { Some(443) } else { Some(80) });
+    let same = target.scheme_str() == Some(scheme)
+        && target.host().is_some_and(|host| address.host().is_some_and(|own| own.eq_ignore_ascii_case(host)))
+        && port(&target) == port(address)
+        // A name and password in the address would be sent to wherever it leads.
+        && !target.authority().is_some_and(|authority| authority.as_str().contains('@'));
+    same.then_some(target)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! How does a request travel over HTTP? One POST for each, answered by JSON or by a stream of events; no task of its own, no
+//! second request, no copy of the answer.
+
+mod answer;
+mod client;
+pub(crate) mod old;
+pub(crate) mod streams;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
+use http_body_util::Full;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use client::Client;
+
+use super::desk::{Call, Desk, Outlet};
+use super::options::UpstreamLimits;
+use super::pipe::Exchange;
+use super::request::{Reply, UpstreamError, UpstreamErrorKind};
+use crate::wire::version::{Era, ProtocolVersion};
+use crate::wire::{headers, write};
+
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+
+/// A server behind streamable HTTP.
+pub(crate) struct Http {
+    client: Client,
+    address: RwLock<Uri>,
+    /// What every POST carries.
+    base: HeaderMap,
+    session: RwLock<Arc<Session>>,
+    desk: Arc<Desk>,
+    next: AtomicU64,
+    slots: Semaphore,
+    waiting: Semaphore,
+    offers: Arc<Semaphore>,
+    limits: UpstreamLimits,
+    closed: CancellationToken,
+}
+
+/// What was agreed on with the server.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    /// The version; `None` before anything is agreed on.
+    pub(crate) version: Option<ProtocolVersion>,
+    /// The id that the server gave us (old era).
+    pub(crate) id: Option<HeaderValue>,
+    /// Ended when the server forgot it, or when another one takes its place.
+    pub(crate) over: CancellationToken,
+}
+
+/// Answers to questions are posted.
+struct HttpOutlet(Arc<Http>);
+
+/// Most answers of no importance that are being posted at the same time.
+const MOST_OFFERS: usize = 32;
+
+/// Tells a server of the old era that nobody waits for an answer any longer.
+struct Abandoned<'a> {
+    http: &'a Arc<Http>,
+    session: &'a Arc<Session>,
+    id: u64,
+    done: bool,
+}
+
+/// A call that the desk knows of only while it is under way.
+struct Registered<'a> {
+    desk: &'a Desk,
+    id: u64,
+}
+
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        drop(self.desk.close(self.id));
+    }
+}
+
+impl Http {
+    pub(crate) fn new(
+        client: Client,
+        address: Uri,
+        own: &HeaderMap,
+        desk: Arc<Desk>,
+        limits: UpstreamLimits,
+    ) -> Arc<Self> {
+        let mut base = own.clone();
+        base.insert(CONTENT_TYPE, JSON);
+        base.insert(ACCEPT, BOTH);
+        Arc::new(Self {
+            client,
+            address: RwLock::new(address),
+            base,
+            session: RwLock::new(Arc::new(Session { version: None, id: None, over: CancellationToken::new() })),
+            desk,
+            next: AtomicU64::new(1),
+            slots: Semaphore::new(limits.in_flight.max(1)),
+            waiting: Semaphore::new(limits.queue.max(1)),
+            offers: Arc::new(Semaphore::new(MOST_OFFERS)),
+            limits,
+            closed: CancellationToken::new(),
+        })
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        &self.desk
+    }
+
+    pub(crate) fn closed(&self) -> &CancellationToken {
+        &self.closed
+    }
+
+    pub(crate) fn session(&self) -> Arc<Session> {
+        self.session.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Begins a new session; whatever belonged to the old one ends.
+    pub(crate) fn set_session(&self, version: Option<ProtocolVersion>, id: Option<HeaderValue>) {
+        let over = self.closed.child_token();
+        let new = Arc::new(Session { version, id, over });
+        let old = std::mem::replace(&mut *self.session.write().unwrap_or_else(PoisonError::into_inner), new);
+        old.over.cancel();
+    }
+
+    fn address(&self) -> Uri {
+        self.address.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Goes to another path of the same server from now on.
+    pub(crate) fn moved(&self, location: &str) -> bool {
+        let Some(new) = client::same_origin(&self.address(), location) else { return false };
+        *self.address.write().unwrap_or_else(PoisonError::into_inner) = new;
+        true
+    }
+
+    fn post(&self, session: &Session, extra: Vec<(HeaderName, HeaderValue)>, body: Bytes) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.address();
+        *request.headers_mut() = self.base.clone();
+        session.decorate(request.headers_mut());
+        for (name, value) in extra {
+            request.headers_mut().insert(name, value);
+        }
+        request
+    }
+
+    /// Sends a request and waits for its answer; also gives the session id that came with the answer.
+    pub(crate) async fn exchange(
+        self: &Arc<Self>,
+        exchange: Exchange,
+        extra: Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<(Reply, Option<HeaderValue>), UpstreamError> {
+        let Exchange { id, message, timeout, cancel, observer, token, askable } = exchange;
+        let session = self.session();
+        let mut abandoned = Abandoned { http: self, session: &session, id, done: true };
+        let work = async {
+            let _slot = match self.slots.try_acquire() {
+                Ok(slot) => slot,
+                Err(_) => {
+                    let busy = UpstreamErrorKind::Busy { limit: self.limits.queue };
+                    let _place = self.waiting.try_acquire().map_err(|_| UpstreamError::never(busy))?;
+                    self.slots.acquire().await.map_err(|_| closed())?
+                }
+            };
+            // A request without an observer counts too: a question that comes in another stream may be due to it.
+            let known = observer.is_some() || (askable && session.era() == Some(Era::Session));
+            let _registered = known.then(|| {
+                let call = Call { observer, token, askable, waiter: None, sent: true, questions: Vec::new() };
+                self.desk.open(id, call);
+                Registered { desk: &self.desk, id }
+            });
+            let request = self.post(&session, extra, message);
+            abandoned.done = false;
+            let response = self.client.send(request).await?;
+            answer::read(self, &session, id, response).await
+        };
+        let result = {
+            tokio::pin!(work);
+            let patience = async {
+                match timeout {
+                    Some(timeout) => {
+                        tokio::time::sleep(timeout).await;
+                        UpstreamErrorKind::Timeout { after: timeout }
+                    }
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                result = &mut work => Ok(result),
+                () = cancel.cancelled() => Err(UpstreamErrorKind::Cancelled),
+                () = self.closed.cancelled() => Err(closed().kind().clone()),
+                kind = patience => Err(kind),
+            }
+        };
+        match result {
+            Ok(result) => {
+                abandoned.done = true;
+                result
+            }
+            // Dropping `abandoned` tells the server; dropping `work` has closed the connection already.
+            Err(kind) if abandoned.done => Err(UpstreamError::never(kind)),
+            Err(kind) => Err(UpstreamError::perhaps(kind)),
+        }
+    }
+
+    /// Posts a message that has no answer.
+    pub(crate) async fn notify(
+        &self,
+        message: Bytes,
+        extra: Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<(), UpstreamError> {
+        let request = self.post(&self.session(), extra, message);
+        let response = tokio::time::timeout(self.limits.request, self.client.send(request)).await;
+        let after = self.limits.request;
+        let response = response.map_err(|_| UpstreamError::perhaps(UpstreamErrorKind::Timeout { after }))??;
+        if response.status().is_success() { Ok(()) } else { Err(client::status(&response, false)) }
+    }
+
+    pub(crate) fn outlet(self: &Arc<Self>) -> Arc<dyn Outlet> {
+        Arc::new(HttpOutlet(self.clone()))
+    }
+
+    /// Ends the session, if there is one, and everything that is under way.
+    pub(crate) async fn close(&self) {
+        let session = self.session();
+        if session.id.is_some() {
+            let mut request = self.post(&session, Vec::new(), Bytes::new());
+            *request.method_mut() = Method::DELETE;
+            let _ = tokio::time::timeout(self.limits.grace, self.client.send(request)).await;
+        }
+        self.end();
+    }
+
+    pub(crate) fn end(&self) {
+        self.slots.close();
+        self.closed.cancel();
+    }
+}
+
+fn closed() -> UpstreamError {
+    UpstreamError::never(UpstreamErrorKind::Closed { reason: "it was closed by us".to_owned() })
+}
+
+impl Session {
+    pub(crate) fn era(&self) -> Option<Era> {
+        self.version.map(ProtocolVersion::era)
+    }
+
+    fn decorate(&self, map: &mut HeaderMap) {
+        if let Some(version) = self.version {
+            map.insert(headers::PROTOCOL_VERSION, HeaderValue::from_static(version.as_str()));
+        }
+        if let Some(id) = &self.id {
+            map.insert(headers::SESSION_ID, id.clone());
+        }
+    }
+}
+
+impl Outlet for HttpOutlet {
+    fn post(&self, message: Bytes) -> BoxFuture<'static, ()> {
+        let http = self.0.clone();
+        Box::pin(async move {
+            if let Err(error) = http.notify(message, Vec::new()).await {
+                tracing::debug!(%error, "an answer to a question could not be posted");
+            }
+        })
+    }
+
+    fn offer(&self, message: Bytes) {
+        let Ok(place) = self.0.offers.clone().try_acquire_owned() else { return };
+        let post = self.post(message);
+        tokio::spawn(async move {
+            post.await;
+            drop(place);
+        });
+    }
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        let old = self.session.era() == Some(Era::Session);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if self.done || !old || self.http.closed.is_cancelled() {
+            return;
+        }
+        let params = format!(r#"{{"requestId":{},"reason":"the caller does not wait any longer"}}"#, self.id);
+        let message = write::notification("notifications/cancelled", Some(params.as_bytes()));
+        let http = self.http.clone();
+        runtime.spawn(async move {
+            let _ = http.notify(message, Vec::new()).await;
+        });
+    }
+}

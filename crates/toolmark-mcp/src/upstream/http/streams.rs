@@ -1,0 +1,131 @@
+//! What does the server say when nobody asked? The GET stream of the old era and the answer stream of `subscriptions/listen`
+//! of the new one, opened again when they break.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, Method, Response};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+use super::{EVENTS, Http, Session};
+use crate::upstream::desk::Source;
+use crate::wire::{headers, sse};
+
+/// Shortest and longest pause before a stream is opened again.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
+
+/// How a stream went.
+pub(crate) enum Ended {
+    /// It delivered something.
+    Opened,
+    /// It delivered nothing, but might later.
+    Failed,
+    /// There is no such stream.
+    Never,
+}
+
+/// A growing pause.
+pub(crate) struct Pause(Duration);
+
+impl Pause {
+    pub(crate) fn new() -> Self {
+        Self(PAUSE.0)
+    }
+
+    pub(crate) async fn after(&mut self, ended: &Ended, wished: Option<Duration>) {
+        if matches!(ended, Ended::Opened) {
+            self.0 = PAUSE.0;
+        }
+        tokio::time::sleep(wished.unwrap_or(self.0).clamp(PAUSE.0 / 10, PAUSE.1)).await;
+        self.0 = (self.0 * 2).min(PAUSE.1);
+    }
+}
+
+impl Http {
+    /// Keeps the GET stream of a session open until the session is over.
+    pub(crate) fn follow_session(self: &Arc<Self>) {
+        let (http, session) = (self.clone(), self.session());
+        tokio::spawn(async move {
+            let mut reader = sse::Reader::new(http.limits.bytes);
+            let mut pause = Pause::new();
+            let work = async {
+                loop {
+                    let ended = http.follow_once(&session, &mut reader).await;
+                    if matches!(ended, Ended::Never) {
+                        break;
+                    }
+                    reader.restart();
+                    pause.after(&ended, reader.retry().map(Duration::from_millis)).await;
+                }
+            };
+            tokio::select! {
+                () = work => {}
+                () = session.over.cancelled() => {}
+            }
+        });
+    }
+
+    async fn follow_once(self: &Arc<Self>, session: &Session, reader: &mut sse::Reader) -> Ended {
+        let mut request = self.post(session, Vec::new(), Bytes::new());
+        *request.method_mut() = Method::GET;
+        request.headers_mut().remove(CONTENT_TYPE);
+        request.headers_mut().insert(ACCEPT, EVENTS);
+        if let Some(Ok(last)) = reader.last_id().map(HeaderValue::from_str) {
+            request.headers_mut().insert(headers::LAST_EVENT_ID, last);
+        }
+        match self.client.send(request).await {
+            Err(_) => Ended::Failed,
+            Ok(response) if response.status() == http::StatusCode::NOT_FOUND && session.id.is_some() => {
+                // The next request opens a new session.
+                session.over.cancel();
+                Ended::Never
+            }
+            Ok(response) => self.follow(response, reader).await,
+        }
+    }
+
+    /// Posts `subscriptions/listen` and reads its answer stream to the end.
+    pub(crate) async fn listen_once(self: &Arc<Self>, message: Bytes, extra: Vec<(HeaderName, HeaderValue)>) -> Ended {
+        let request = self.post(&self.session(), extra, message);
+        match self.client.send(request).await {
+            Err(_) => Ended::Failed,
+            Ok(response) => self.follow(response, &mut sse::Reader::new(self.limits.bytes)).await,
+        }
+    }
+
+    async fn follow(self: &Arc<Self>, response: Response<Incoming>, reader: &mut sse::Reader) -> Ended {
+        let status = response.status();
+        let is_stream =
+            response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        if !status.is_success() || !is_stream {
+            return if status.is_server_error() { Ended::Failed } else { Ended::Never };
+        }
+        let outlet = self.outlet();
+        let mut body = response.into_body();
+        let mut ended = Ended::Failed;
+        while let Some(Ok(frame)) = body.frame().await {
+            let Ok(data) = frame.into_data() else { continue };
+            reader.feed(&data);
+            ended = Ended::Opened;
+            loop {
+                match reader.next_event() {
+                    Ok(None) => break,
+                    Ok(Some(event)) if event.data.is_empty() => {}
+                    Ok(Some(event)) => {
+                        if let Err(error) = self.desk.sort(&event.data, Source::Shared, &outlet) {
+                            tracing::debug!(%error, "an event that is no message");
+                        }
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a stream of a server is given up");
+                        return Ended::Never;
+                    }
+                }
+            }
+        }
+        ended
+    }
+}

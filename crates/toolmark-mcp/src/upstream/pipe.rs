@@ -1,0 +1,338 @@
+//! How do many requests share one stream? They are written one after another without waiting, and answers find their request
+//! by its id. This carries programs, in-process servers and the old event-stream transport.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use futures_util::future::BoxFuture;
+use memchr::memchr;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::desk::{Call, Desk, Outlet, Source};
+use super::event::UpstreamEvent;
+use super::options::UpstreamLimits;
+use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
+use crate::wire::{Id, ReadMessageErrorKind, write};
+
+/// One stream in each direction.
+pub(crate) struct Pipe {
+    desk: Arc<Desk>,
+    next: AtomicU64,
+    outgoing: mpsc::Sender<Outgoing>,
+    slots: Semaphore,
+    waiting: Semaphore,
+    limits: UpstreamLimits,
+    closed: CancellationToken,
+    reason: OnceLock<String>,
+}
+
+/// A message on its way out, with its id if it is a request.
+pub(crate) struct Outgoing {
+    pub(crate) message: Bytes,
+    pub(crate) id: Option<u64>,
+}
+
+/// What a request brings along.
+pub(crate) struct Exchange {
+    pub(crate) id: u64,
+    pub(crate) message: Bytes,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) observer: Option<Arc<dyn CallObserver>>,
+    pub(crate) token: Option<Bytes>,
+    pub(crate) askable: bool,
+}
+
+/// Forgets a request when nobody waits for it any more, and tells the server.
+struct Waiting<'a> {
+    pipe: &'a Pipe,
+    id: u64,
+    done: bool,
+}
+
+/// Sends answers to questions through the same stream.
+struct PipeOutlet(mpsc::Sender<Outgoing>);
+
+impl Outlet for PipeOutlet {
+    fn post(&self, message: Bytes) -> BoxFuture<'static, ()> {
+        let outgoing = self.0.clone();
+        Box::pin(async move {
+            let _ = outgoing.send(Outgoing { message, id: None }).await;
+        })
+    }
+
+    fn offer(&self, message: Bytes) {
+        let _ = self.0.try_send(Outgoing { message, id: None });
+    }
+}
+
+impl Pipe {
+    /// A pipe whose outgoing messages someone else takes from the receiver.
+    pub(crate) fn new(desk: Arc<Desk>, limits: UpstreamLimits) -> (Arc<Self>, mpsc::Receiver<Outgoing>) {
+        let (outgoing, receiver) = mpsc::channel(limits.in_flight.clamp(1, 1024));
+        let pipe = Self {
+            desk,
+            next: AtomicU64::new(1),
+            outgoing,
+            slots: Semaphore::new(limits.in_flight.max(1)),
+            waiting: Semaphore::new(limits.queue.max(1)),
+            limits,
+            closed: CancellationToken::new(),
+            reason: OnceLock::new(),
+        };
+        (Arc::new(pipe), receiver)
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        &self.desk
+    }
+
+    pub(crate) fn closed(&self) -> &CancellationToken {
+        &self.closed
+    }
+
+    /// Ends everything that is under way. Only the first reason counts.
+    pub(crate) fn close(&self, reason: &str) {
+        if self.reason.set(reason.to_owned()).is_ok() {
+            self.desk.events().send(UpstreamEvent::Closed(reason.to_owned()));
+        }
+        // Requests that get no slot any more, then those under way, then those that slip in meanwhile.
+        self.slots.close();
+        self.desk.close_all(reason);
+        self.closed.cancel();
+    }
+
+    pub(crate) async fn notify(&self, message: Bytes) {
+        let _ = self.outgoing.send(Outgoing { message, id: None }).await;
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(crate) async fn exchange(&self, exchange: Exchange) -> Result<Reply, UpstreamError> {
+        let Exchange { id, message, timeout, cancel, observer, token, askable } = exchange;
+        let patience = async {
+            match timeout {
+                Some(timeout) => {
+                    tokio::time::sleep(timeout).await;
+                    UpstreamErrorKind::Timeout { after: timeout }
+                }
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(patience);
+        let (waiter, answer) = oneshot::channel();
+        let send = async {
+            let _slot = match self.slots.try_acquire() {
+                Ok(slot) => slot,
+                Err(_) => {
+                    let busy = UpstreamErrorKind::Busy { limit: self.limits.queue };
+                    let _place = self.waiting.try_acquire().map_err(|_| UpstreamError::never(busy))?;
+                    self.slots.acquire().await.map_err(|_| self.is_closed())?
+                }
+            };
+            self.desk
+                .open(id, Call { observer, token, askable, waiter: Some(waiter), sent: false, questions: Vec::new() });
+            let mut waiting = Waiting { pipe: self, id, done: false };
+            if self.outgoing.send(Outgoing { message, id: Some(id) }).await.is_err() {
+                return Err(self.is_closed());
+            }
+            let answer = answer.await.unwrap_or_else(|_| Err(self.is_closed()));
+            waiting.done = true;
+            answer
+        };
+        tokio::pin!(send);
+        let kind = tokio::select! {
+            biased;
+            answer = &mut send => return answer,
+            () = self.closed.cancelled() => return match self.desk.close(id) {
+                Some(call) => Err(UpstreamError::new(self.is_closed().kind().clone(), delivery(call.sent))),
+                // Its answer, or its refusal, is on the way already.
+                None => send.await,
+            },
+            () = cancel.cancelled() => UpstreamErrorKind::Cancelled,
+            kind = &mut patience => kind,
+        };
+        Err(UpstreamError::new(kind, delivery(self.forget(id))))
+    }
+
+    /// Forgets a request and, if it was sent, tells the server.
+    fn forget(&self, id: u64) -> bool {
+        let Some(call) = self.desk.close(id) else { return false };
+        if call.sent {
+            let params = format!(r#"{{"requestId":{id},"reason":"the caller does not wait any longer"}}"#);
+            let message = write::notification("notifications/cancelled", Some(params.as_bytes()));
+            let _ = self.outgoing.try_send(Outgoing { message, id: None });
+        }
+        call.sent
+    }
+
+    fn is_closed(&self) -> UpstreamError {
+        let reason = self.reason.get().cloned().unwrap_or_else(|| "it has ended".to_owned());
+        UpstreamError::never(UpstreamErrorKind::Closed { reason })
+    }
+
+    pub(crate) fn outlet(&self) -> Arc<dyn Outlet> {
+        Arc::new(PipeOutlet(self.outgoing.clone()))
+    }
+
+    /// Takes in one message from the server.
+    pub(crate) fn hear(&self, message: &Bytes, outlet: &Arc<dyn Outlet>) -> Result<(), ReadMessageErrorKind> {
+        match self.desk.sort(message, Source::Shared, outlet) {
+            Ok(Some((id, reply))) => self.desk.answer(id, Ok(reply)),
+            Ok(None) => {}
+            Err(error) => match error.id().and_then(Id::as_number) {
+                Some(id) => self.desk.answer(id, Err(UpstreamError::protocol(error.to_string()))),
+                None => return Err(error.kind().clone()),
+            },
+        }
+        Ok(())
+    }
+
+    /// Gives up the request that a message beyond the limit answers, if it can be told from its two ends.
+    fn hear_too_large(&self, head: &[u8], tail: &[u8]) {
+        if let Some(id) = id_at_an_end(head, tail).or_else(|| self.desk.only_call()) {
+            let kind = UpstreamErrorKind::TooLarge { limit: self.limits.bytes };
+            self.desk.answer(id, Err(UpstreamError::perhaps(kind)));
+        }
+    }
+}
+
+fn delivery(sent: bool) -> Delivery {
+    if sent { Delivery::Perhaps } else { Delivery::Never }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        // Someone who was told why has been forgotten already; this is for those who went without a word.
+        if !self.done {
+            self.pipe.forget(self.id);
+        }
+    }
+}
+
+/// Writes what goes out. What waits is written in one piece; a request that was given up before is not written at all.
+pub(crate) async fn write_lines(
+    pipe: Arc<Pipe>,
+    mut outgoing: mpsc::Receiver<Outgoing>,
+    mut output: impl AsyncWrite + Unpin,
+) {
+    let mut batch = Vec::new();
+    let mut ids = Vec::new();
+    let mut buffer = BytesMut::new();
+    loop {
+        batch.clear();
+        let count = tokio::select! {
+            count = outgoing.recv_many(&mut batch, 64) => count,
+            () = pipe.closed.cancelled() => break,
+        };
+        if count == 0 {
+            break;
+        }
+        ids.clear();
+        ids.extend(batch.iter().filter_map(|item| item.id));
+        pipe.desk.mark_sent(&mut ids);
+        buffer.clear();
+        for item in &batch {
+            if item.id.is_none_or(|id| ids.contains(&id)) {
+                buffer.put_slice(&item.message);
+                buffer.put_u8(b'\n');
+            }
+        }
+        let written = async {
+            output.write_all(&buffer).await?;
+            output.flush().await
+        };
+        tokio::select! {
+            result = written => if let Err(error) = result {
+                pipe.close(&format!("writing failed: {}", error.kind()));
+                break;
+            },
+            () = pipe.closed.cancelled() => break,
+        }
+        if buffer.capacity() > 1 << 20 {
+            buffer = BytesMut::new();
+        }
+    }
+    let _ = output.shutdown().await;
+}
+
+/// Reads what comes in, a message a line. Lines that are no message are handed to `stray`.
+pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpin, stray: impl Fn(&[u8])) {
+    let outlet = pipe.outlet();
+    let limit = pipe.limits.bytes;
+    let mut buffer = BytesMut::with_capacity(16 << 10);
+    let mut searched = 0;
+    // Of a line beyond the limit, its beginning: set while the rest is skipped.
+    let mut skipping: Option<Bytes> = None;
+    loop {
+        while let Some(end) = memchr(b'\n', buffer.get(searched..).unwrap_or_default()) {
+            let line = buffer.split_to(searched + end).freeze();
+            buffer.advance(1);
+            searched = 0;
+            if let Some(head) = skipping.take() {
+                pipe.hear_too_large(&head, &line);
+            } else if line.len() > limit {
+                pipe.hear_too_large(&line, &line);
+            } else if !line.trim_ascii().is_empty() && pipe.hear(&line, &outlet).is_err() {
+                stray(&line);
+            }
+        }
+        searched = buffer.len();
+        if buffer.len() > limit || (skipping.is_some() && buffer.len() > 4 * ENDS) {
+            if skipping.is_none() {
+                skipping = Some(Bytes::copy_from_slice(buffer.get(..ENDS.min(buffer.len())).unwrap_or_default()));
+            }
+            buffer.advance(buffer.len().saturating_sub(ENDS));
+            searched = buffer.len();
+        }
+        buffer.reserve(16 << 10);
+        let read = tokio::select! {
+            read = input.read_buf(&mut buffer) => read,
+            () = pipe.closed.cancelled() => return,
+        };
+        match read {
+            Ok(0) => {
+                // A program that ends closes its output first; how it ended says more.
+                let _ = tokio::time::timeout(Duration::from_millis(200), pipe.closed.cancelled()).await;
+                return pipe.close("the server closed its output");
+            }
+            Ok(_) => {}
+            Err(error) => return pipe.close(&format!("reading failed: {}", error.kind())),
+        }
+    }
+}
+
+/// How much of each end of a line beyond the limit is kept.
+const ENDS: usize = 256;
+
+/// The id of an answer of which only the two ends are known: servers write it first or last.
+fn id_at_an_end(head: &[u8], tail: &[u8]) -> Option<u64> {
+    let digits = |bytes: &[u8]| -> Option<u64> {
+        let digits: Vec<u8> = bytes.iter().copied().take_while(u8::is_ascii_digit).collect();
+        str::from_utf8(&digits).ok()?.parse().ok()
+    };
+    let squeezed =
+        |bytes: &[u8]| -> Vec<u8> { bytes.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
+    let head = squeezed(head.get(..ENDS.min(head.len())).unwrap_or_default());
+    let tail = squeezed(tail.get(tail.len().saturating_sub(ENDS)..).unwrap_or_default());
+    for start in [&br#"{"jsonrpc":"2.0","id":"#[..], br#"{"id":"#] {
+        if let Some(rest) = head.strip_prefix(start) {
+            return digits(rest);
+        }
+    }
+    let tail = tail.strip_suffix(b"}")?;
+    let tail = tail.strip_suffix(br#","jsonrpc":"2.0""#).unwrap_or(tail);
+    let start = tail.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
+    let (before, number) = tail.split_at_checked(start)?;
+    if before.ends_with(br#""id":"#) { digits(number) } else { None }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,299 @@
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::sync::mpsc::Receiver;
+
+use super::*;
+use crate::upstream::request::{Answer, Question};
+use crate::upstream::{EventSender, ListKind};
+
+/// The other end: a server whose every word the test chooses.
+struct Server {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    output: WriteHalf<DuplexStream>,
+}
+
+impl Server {
+    async fn hears(&mut self) -> Value {
+        let line = self.lines.next_line().await.expect("a stream").expect("a line");
+        serde_json::from_str(&line).expect("JSON")
+    }
+
+    async fn says(&mut self, message: &str) {
+        self.output.write_all(message.as_bytes()).await.expect("written");
+        self.output.write_all(b"\n").await.expect("written");
+    }
+}
+
+struct Setup {
+    pipe: Arc<Pipe>,
+    server: Server,
+    events: Receiver<UpstreamEvent>,
+    stray: Arc<Mutex<Vec<String>>>,
+}
+
+fn setup(limits: UpstreamLimits) -> Setup {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let (sender, events) = EventSender::channel(16);
+    let (pipe, outgoing) = Pipe::new(Desk::new(sender, limits.bytes), limits);
+    let (input, output) = tokio::io::split(ours);
+    let stray = Arc::new(Mutex::new(Vec::new()));
+    let heard = stray.clone();
+    tokio::spawn(write_lines(pipe.clone(), outgoing, output));
+    tokio::spawn(read_lines(pipe.clone(), input, move |line| {
+        heard.lock().expect("a lock").push(String::from_utf8_lossy(line).into_owned());
+    }));
+    let (input, output) = tokio::io::split(theirs);
+    Setup { pipe, server: Server { lines: BufReader::new(input).lines(), output }, events, stray }
+}
+
+fn exchange(pipe: &Pipe) -> Exchange {
+    let id = pipe.next_id();
+    Exchange {
+        id,
+        message: write::request(&Id::number(id), "tools/call", Some(b"{}")),
+        timeout: None,
+        cancel: CancellationToken::new(),
+        observer: None,
+        token: None,
+        askable: true,
+    }
+}
+
+fn start(pipe: &Arc<Pipe>, exchange: Exchange) -> tokio::task::JoinHandle<Result<Reply, UpstreamError>> {
+    let pipe = pipe.clone();
+    tokio::spawn(async move { pipe.exchange(exchange).await })
+}
+
+fn result(reply: Result<Reply, UpstreamError>) -> String {
+    match reply {
+        Ok(Reply::Result(result)) => String::from_utf8_lossy(result.raw()).into_owned(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn many_requests_are_under_way_at_once_and_answers_come_in_any_order() {
+    let mut setup = setup(UpstreamLimits::default());
+    let calls: Vec<_> = (0..20).map(|_| start(&setup.pipe, exchange(&setup.pipe))).collect();
+    let mut ids = Vec::new();
+    for _ in 0..20 {
+        ids.push(setup.server.hears().await["id"].as_u64().expect("an id"));
+    }
+    for id in ids.iter().rev() {
+        setup.server.says(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":{id}}}}}"#)).await;
+    }
+    for (index, call) in calls.into_iter().enumerate() {
+        assert_eq!(result(call.await.expect("no panic")), format!("{{\"n\":{}}}", index + 1));
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_request_is_taken_back_and_may_have_had_an_effect() {
+    let mut setup = setup(UpstreamLimits::default());
+    let request = exchange(&setup.pipe);
+    let cancel = request.cancel.clone();
+    let call = start(&setup.pipe, request);
+    assert_eq!(setup.server.hears().await["id"], 1);
+    cancel.cancel();
+    let error = call.await.expect("no panic").expect_err("cancelled");
+    assert_eq!((error.kind(), error.delivery()), (&UpstreamErrorKind::Cancelled, Delivery::Perhaps));
+    let notice = setup.server.hears().await;
+    assert_eq!((&notice["method"], &notice["params"]["requestId"]), (&json!("notifications/cancelled"), &json!(1)));
+    setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    let next = start(&setup.pipe, exchange(&setup.pipe));
+    assert_eq!(setup.server.hears().await["id"], 2);
+    setup.server.says(r#"{"jsonrpc":"2.0","id":2,"result":{"late":false}}"#).await;
+    assert_eq!(result(next.await.expect("no panic")), r#"{"late":false}"#);
+}
+
+#[tokio::test]
+async fn a_request_whose_caller_goes_away_is_taken_back() {
+    let mut setup = setup(UpstreamLimits::default());
+    let call = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    call.abort();
+    assert_eq!(setup.server.hears().await["method"], "notifications/cancelled");
+}
+
+#[tokio::test]
+async fn a_request_that_is_cancelled_while_it_waits_is_never_written() {
+    let limits = UpstreamLimits { in_flight: 1, queue: 1, ..UpstreamLimits::default() };
+    let mut setup = setup(limits);
+    let first = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    let second = exchange(&setup.pipe);
+    let cancel = second.cancel.clone();
+    let second = start(&setup.pipe, second);
+    tokio::task::yield_now().await;
+    while setup.pipe.waiting.available_permits() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let third = setup.pipe.exchange(exchange(&setup.pipe)).await.expect_err("no room");
+    assert_eq!((third.kind(), third.delivery()), (&UpstreamErrorKind::Busy { limit: 1 }, Delivery::Never));
+    cancel.cancel();
+    assert_eq!(second.await.expect("no panic").expect_err("cancelled").delivery(), Delivery::Never);
+    setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    first.await.expect("no panic").expect("answered");
+    let fourth = start(&setup.pipe, exchange(&setup.pipe));
+    assert_eq!(setup.server.hears().await["id"], 4, "neither the second nor the third was written");
+    setup.server.says(r#"{"jsonrpc":"2.0","id":4,"result":{}}"#).await;
+    fourth.await.expect("no panic").expect("answered");
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_fails_what_was_sent_as_perhaps_and_what_comes_later_as_never() {
+    let mut setup = setup(UpstreamLimits::default());
+    let call = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    drop(setup.server);
+    assert_eq!(call.await.expect("no panic").expect_err("closed").delivery(), Delivery::Perhaps);
+    let later = setup.pipe.exchange(exchange(&setup.pipe)).await.expect_err("closed");
+    assert_eq!(later.delivery(), Delivery::Never);
+    assert!(matches!(setup.events.recv().await, Some(UpstreamEvent::Closed(_))));
+}
+
+#[tokio::test]
+async fn an_answer_beyond_the_limit_fails_only_its_request() {
+    let mut setup = setup(UpstreamLimits { bytes: 4096, ..UpstreamLimits::default() });
+    let large = "x".repeat(100_000);
+    for (first, template) in [
+        (true, r#"{"jsonrpc":"2.0","id":ID,"result":{"t":"LARGE"}}"#),
+        (false, r#"{"result":{"t":"LARGE"},"jsonrpc":"2.0","id":ID}"#),
+    ] {
+        let (one, two) = (exchange(&setup.pipe), exchange(&setup.pipe));
+        let id = one.id;
+        let (one, two) = (start(&setup.pipe, one), start(&setup.pipe, two));
+        setup.server.hears().await;
+        setup.server.hears().await;
+        setup.server.says(&template.replace("ID", &id.to_string()).replace("LARGE", &large)).await;
+        let error = one.await.expect("no panic").expect_err("too large");
+        assert_eq!(error.kind(), &UpstreamErrorKind::TooLarge { limit: 4096 }, "{first}");
+        setup.server.says(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, id + 1)).await;
+        two.await.expect("no panic").expect("unharmed");
+    }
+}
+
+#[tokio::test]
+async fn lines_that_are_no_message_are_kept_apart_and_broken_answers_fail_their_request() {
+    let mut setup = setup(UpstreamLimits::default());
+    let call = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    setup.server.says("Server listening on stdio").await;
+    setup.server.says("").await;
+    setup.server.says("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":1,\"a\":2}}\r").await;
+    let error = call.await.expect("no panic").expect_err("broken");
+    assert!(matches!(error.kind(), UpstreamErrorKind::Protocol { .. }));
+    assert_eq!(*setup.stray.lock().expect("a lock"), ["Server listening on stdio"]);
+}
+
+#[derive(Default)]
+struct Listener {
+    heard: Mutex<Vec<String>>,
+}
+
+impl CallObserver for Listener {
+    fn progress(&self, params: Bytes) {
+        self.heard.lock().expect("a lock").push(format!("progress {}", String::from_utf8_lossy(&params)));
+    }
+
+    fn message(&self, params: Bytes) {
+        self.heard.lock().expect("a lock").push(format!("message {}", String::from_utf8_lossy(&params)));
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'static, Answer> {
+        self.heard.lock().expect("a lock").push(format!("ask {}", question.method));
+        Box::pin(async { Answer::Result(Bytes::from_static(br#"{"action":"accept"}"#)) })
+    }
+}
+
+#[tokio::test]
+async fn progress_and_questions_reach_the_one_who_called() {
+    let mut setup = setup(UpstreamLimits::default());
+    let listener = Arc::new(Listener::default());
+    let mut request = exchange(&setup.pipe);
+    request.observer = Some(listener.clone());
+    request.token = Some(Bytes::from_static(b"\"theirs\""));
+    let call = start(&setup.pipe, request);
+    setup.server.hears().await;
+    setup
+        .server
+        .says(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":5}}"#)
+        .await;
+    setup
+        .server
+        .says(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":99,"progress":6}}"#)
+        .await;
+    setup.server.says(r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?"}}"#).await;
+    assert_eq!(setup.server.hears().await, json!({"jsonrpc":"2.0","id":"q","result":{"action":"accept"}}));
+    setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    call.await.expect("no panic").expect("answered");
+    let expected = [r#"progress {"progressToken":"theirs","progress":5}"#, "ask elicitation/create"];
+    assert_eq!(*listener.heard.lock().expect("a lock"), expected);
+}
+
+#[tokio::test]
+async fn a_question_is_declined_while_two_callers_could_be_meant() {
+    let mut setup = setup(UpstreamLimits::default());
+    let listener = Arc::new(Listener::default());
+    let mut calls = Vec::new();
+    for _ in 0..2 {
+        let mut request = exchange(&setup.pipe);
+        request.observer = Some(listener.clone());
+        calls.push(start(&setup.pipe, request));
+        setup.server.hears().await;
+    }
+    setup.server.says(r#"{"jsonrpc":"2.0","id":8,"method":"sampling/createMessage","params":{}}"#).await;
+    let answer = setup.server.hears().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(8), &json!(-32600)));
+    assert!(listener.heard.lock().expect("a lock").is_empty());
+}
+
+#[tokio::test]
+async fn pings_are_answered_and_unknown_requests_refused() {
+    let mut setup = setup(UpstreamLimits::default());
+    setup.server.says(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#).await;
+    assert_eq!(setup.server.hears().await, json!({"jsonrpc":"2.0","id":"p","result":{}}));
+    setup.server.says(r#"{"jsonrpc":"2.0","id":"x","method":"tools/call"}"#).await;
+    assert_eq!(setup.server.hears().await["error"]["code"], -32601);
+}
+
+#[tokio::test]
+async fn changed_lists_are_reported_even_in_a_flood_of_logs() {
+    let mut setup = setup(UpstreamLimits::default());
+    for _ in 0..50 {
+        setup
+            .server
+            .says(r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}"#)
+            .await;
+    }
+    setup.server.says(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#).await;
+    setup.server.says(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#).await;
+    setup.server.hears().await;
+    let mut changed = false;
+    while !changed {
+        let event = setup.events.recv().await.expect("an event");
+        changed = matches!(event, UpstreamEvent::ListChanged(ListKind::Tools));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_takes_too_long_is_given_up() {
+    let mut setup = setup(UpstreamLimits::default());
+    let mut request = exchange(&setup.pipe);
+    request.timeout = Some(Duration::from_secs(5));
+    let call = start(&setup.pipe, request);
+    setup.server.hears().await;
+    let error = call.await.expect("no panic").expect_err("too slow");
+    assert_eq!(error.kind(), &UpstreamErrorKind::Timeout { after: Duration::from_secs(5) });
+    assert_eq!(setup.server.hears().await["method"], "notifications/cancelled");
+}
+
+#[test]
+fn the_id_of_an_answer_is_found_at_either_end() {
+    assert_eq!(id_at_an_end(br#"{"jsonrpc":"2.0", "id": 12,"result"#, b"\"}}"), Some(12));
+    assert_eq!(id_at_an_end(br#"{"result":{"id":9"#, br#"x"},"jsonrpc":"2.0","id":7}"#), Some(7));
+    assert_eq!(id_at_an_end(br#"{"result":{"id":9"#, br#"x"},"id":7,"jsonrpc":"2.0"}"#), Some(7));
+    assert_eq!(id_at_an_end(br#"{"result":{"id":9"#, br#"x","n":7}}"#), None);
+}

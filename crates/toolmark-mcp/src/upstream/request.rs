@@ -1,0 +1,267 @@
+//! What do we ask a server, and what can come of it? Every failure says whether the server may have acted on the request.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+use toolmark_core::explain::{Code, Explain, facts};
+
+use crate::wire::{RawObject, RpcError};
+
+/// One request to a server. It is sent at most once, whatever happens.
+pub struct UpstreamRequest<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The parameters; `_meta` keys that belong to the connection are set by us.
+    pub params: RawObject,
+    /// The name under which the server knows the tool or prompt, or the address of the resource, if it differs from what
+    /// stands in the parameters.
+    pub name: Option<&'a str>,
+    /// `Mcp-Param-*` headers; only servers of the new era behind HTTP see them.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// Ends it early.
+    pub cancel: CancellationToken,
+    /// Hears what the server says in between.
+    pub observer: Option<Arc<dyn CallObserver>>,
+    /// What the client behind this request is able to do, if that differs from the connection (2026-07-28 only).
+    pub capabilities: Option<Bytes>,
+}
+
+/// Hears what a server says while a request is under way.
+pub trait CallObserver: Send + Sync {
+    /// `notifications/progress`, with the token that the request came with.
+    fn progress(&self, params: Bytes);
+
+    /// `notifications/message`.
+    fn message(&self, params: Bytes);
+
+    /// A server of the old era asks something: `elicitation/create`, `sampling/createMessage` or `roots/list`. The future is
+    /// dropped when the request ends or the server takes its question back.
+    fn ask(&self, question: Question) -> BoxFuture<'static, Answer>;
+}
+
+/// What a server asks.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The method.
+    pub method: String,
+    /// The parameters.
+    pub params: Option<RawObject>,
+}
+
+/// What it is told.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// The result, as JSON text.
+    Result(Bytes),
+    /// An error object, as JSON text; see [`error_member`](crate::wire::write::error_member).
+    Error(Bytes),
+}
+
+/// What a server answered.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// A result; with `resultType` `input_required` if a server of the new era asks something first.
+    Result(RawObject),
+    /// An error.
+    Error(RpcError),
+}
+
+/// Whether a request can have had an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Delivery {
+    /// The server surely did not act on it.
+    Never,
+    /// The server may have acted on it.
+    Perhaps,
+}
+
+/// A request that got no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct UpstreamError {
+    kind: UpstreamErrorKind,
+    delivery: Delivery,
+}
+
+/// Why a request got no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpstreamErrorKind {
+    /// It took too long.
+    #[error("the server did not answer within {} ms", after.as_millis())]
+    Timeout {
+        /// How long we waited.
+        after: Duration,
+    },
+    /// It was ended early.
+    #[error("the request was cancelled")]
+    Cancelled,
+    /// The connection ended.
+    #[error("the connection to the server is closed: {reason}")]
+    Closed {
+        /// How it ended.
+        reason: String,
+    },
+    /// The connection failed.
+    #[error("the server cannot be reached: {reason}")]
+    Transport {
+        /// How.
+        reason: String,
+    },
+    /// The answer is larger than allowed.
+    #[error("the answer of the server has more than {limit} bytes")]
+    TooLarge {
+        /// How many are read at most.
+        limit: usize,
+    },
+    /// The answer cannot be understood.
+    #[error("the server does not keep to the protocol: {reason}")]
+    Protocol {
+        /// What it did.
+        reason: String,
+    },
+    /// The answer is an HTTP status.
+    #[error("the server answered with HTTP status {status}")]
+    Status {
+        /// The status.
+        status: u16,
+        /// `WWW-Authenticate`, if there is one.
+        challenge: Option<String>,
+        /// `Location`, if there is one. It is not followed.
+        location: Option<String>,
+    },
+    /// The server forgot our session. The next request opens a new one.
+    #[error("the server has ended the session")]
+    SessionLost,
+    /// Too many requests wait for this server.
+    #[error("more than {limit} requests wait for the server")]
+    Busy {
+        /// How many may wait.
+        limit: usize,
+    },
+}
+
+impl<'a> UpstreamRequest<'a> {
+    /// A request with nothing but a method and parameters.
+    #[must_use]
+    pub fn new(method: &'a str, params: RawObject) -> Self {
+        Self {
+            method,
+            params,
+            name: None,
+            headers: Vec::new(),
+            timeout: None,
+            cancel: CancellationToken::new(),
+            observer: None,
+            capabilities: None,
+        }
+    }
+}
+
+impl UpstreamError {
+    pub(crate) fn never(kind: UpstreamErrorKind) -> Self {
+        Self { kind, delivery: Delivery::Never }
+    }
+
+    pub(crate) fn perhaps(kind: UpstreamErrorKind) -> Self {
+        Self { kind, delivery: Delivery::Perhaps }
+    }
+
+    pub(crate) fn new(kind: UpstreamErrorKind, delivery: Delivery) -> Self {
+        Self { kind, delivery }
+    }
+
+    pub(crate) fn protocol(reason: impl Into<String>) -> Self {
+        Self::perhaps(UpstreamErrorKind::Protocol { reason: reason.into() })
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn kind(&self) -> &UpstreamErrorKind {
+        &self.kind
+    }
+
+    /// Whether the server may have acted on the request.
+    #[must_use]
+    pub fn delivery(&self) -> Delivery {
+        self.delivery
+    }
+}
+
+impl Explain for UpstreamError {
+    fn code(&self) -> Code {
+        match self.kind {
+            UpstreamErrorKind::Timeout { .. } => Code::new("upstream-timeout"),
+            UpstreamErrorKind::Cancelled => Code::new("upstream-cancelled"),
+            UpstreamErrorKind::Closed { .. } => Code::new("upstream-closed"),
+            UpstreamErrorKind::Transport { .. } => Code::new("upstream-unreachable"),
+            UpstreamErrorKind::TooLarge { .. } => Code::new("upstream-too-large"),
+            UpstreamErrorKind::Protocol { .. } => Code::new("upstream-protocol"),
+            UpstreamErrorKind::Status { .. } => Code::new("upstream-status"),
+            UpstreamErrorKind::SessionLost => Code::new("upstream-session-lost"),
+            UpstreamErrorKind::Busy { .. } => Code::new("upstream-busy"),
+        }
+    }
+
+    fn why(&self) -> String {
+        match self.delivery {
+            Delivery::Never => "the request did not reach the server, so it had no effect",
+            Delivery::Perhaps => {
+                "the request may have had an effect, and Toolmark never repeats a call that may have had one"
+            }
+        }
+        .to_owned()
+    }
+
+    fn fix(&self) -> String {
+        match &self.kind {
+            UpstreamErrorKind::Timeout { .. } => "raise the time limit of this pack, or ask for less at once",
+            UpstreamErrorKind::Cancelled => "call again if the result is still wanted",
+            UpstreamErrorKind::Closed { .. } | UpstreamErrorKind::Transport { .. } => {
+                "see that the server runs; its last words are in the log of this pack"
+            }
+            UpstreamErrorKind::TooLarge { .. } => "ask for less at once, or raise the limit of this pack",
+            UpstreamErrorKind::Protocol { .. } => "tell the author of the server",
+            UpstreamErrorKind::Status { status: 401 | 403, .. } => {
+                "give this pack a credential that the server accepts"
+            }
+            UpstreamErrorKind::Status { .. } => "see the log of the server",
+            UpstreamErrorKind::SessionLost => "call again; a new session is opened by itself",
+            UpstreamErrorKind::Busy { .. } => "call again later, or raise the limits of this pack",
+        }
+        .to_owned()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        let delivered = ("mayHaveRun", Value::from(self.delivery == Delivery::Perhaps));
+        match &self.kind {
+            UpstreamErrorKind::TooLarge { limit } | UpstreamErrorKind::Busy { limit } => {
+                facts([delivered, ("limit", Value::from(*limit))])
+            }
+            UpstreamErrorKind::Status { status, .. } => facts([delivered, ("status", Value::from(*status))]),
+            UpstreamErrorKind::Timeout { after } => {
+                let milliseconds = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                facts([delivered, ("milliseconds", Value::from(milliseconds))])
+            }
+            _ => facts([delivered]),
+        }
+    }
+}
+
+/// Parameters are not shown: they hold what people work with.
+impl fmt::Debug for UpstreamRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UpstreamRequest")
+            .field("method", &self.method)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,187 @@
+//! Which program is this, and does it end when we do? A server started as a child in a process group of its own, with no
+//! shell and no environment but what it is given; the whole group ends with the connection.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::pipe::{Outgoing, Pipe, read_lines, write_lines};
+
+/// The last lines that a program wrote to its standard error, oldest first.
+#[derive(Clone, Debug)]
+pub(crate) struct Tail {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    most: usize,
+}
+
+/// A running program.
+pub(crate) struct Program {
+    pub(crate) tail: Tail,
+    /// Asks the program to end; dropping it does the same.
+    end: CancellationToken,
+    ended: tokio::sync::Mutex<Option<oneshot::Receiver<()>>>,
+}
+
+/// Longest line of standard error that is kept; the rest of it is cut.
+const LONGEST_LINE: usize = 4096;
+
+/// Ends a process group when it is dropped, whichever way that comes about.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.0 {
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+impl Tail {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { lines: Arc::default(), most: most.max(1) }
+    }
+
+    pub(crate) fn push(&self, line: &[u8]) {
+        let line = String::from_utf8_lossy(line.get(..LONGEST_LINE.min(line.len())).unwrap_or_default()).into_owned();
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() >= self.most {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+/// Starts a program.
+pub(crate) fn start(
+    command: &str,
+    args: &[String],
+    env: &BTreeMap<String, String>,
+    inherited: &[(OsString, OsString)],
+    cwd: Option<&Path>,
+) -> std::io::Result<Child> {
+    let mut program = Command::new(command);
+    program.args(args).env_clear().envs(inherited.iter().map(|(name, value)| (name, value))).envs(env);
+    if let Some(cwd) = cwd {
+        program.current_dir(cwd);
+    }
+    program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    program.process_group(0).kill_on_drop(true).spawn()
+}
+
+impl Program {
+    /// Connects a program's streams with a pipe and watches over it.
+    pub(crate) fn attend(
+        mut child: Child,
+        pipe: &Arc<Pipe>,
+        outgoing: tokio::sync::mpsc::Receiver<Outgoing>,
+        tail: Tail,
+        grace: Duration,
+    ) -> Self {
+        if let Some(input) = child.stdin.take() {
+            tokio::spawn(write_lines(pipe.clone(), outgoing, input));
+        }
+        if let Some(output) = child.stdout.take() {
+            let stray = tail.clone();
+            tokio::spawn(read_lines(pipe.clone(), output, move |line| {
+                stray.push(&[b"stdout: ", line].concat());
+            }));
+        }
+        if let Some(errors) = child.stderr.take() {
+            tokio::spawn(keep_lines(errors, tail.clone()));
+        }
+        let end = CancellationToken::new();
+        let (ended, receiver) = oneshot::channel();
+        tokio::spawn(watch(child, pipe.clone(), end.clone(), grace, ended));
+        Self { tail, end, ended: tokio::sync::Mutex::new(Some(receiver)) }
+    }
+
+    /// Asks the program to end and waits until it has.
+    pub(crate) async fn close(&self) {
+        self.end.cancel();
+        if let Some(ended) = self.ended.lock().await.take() {
+            let _ = ended.await;
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.end.cancel();
+    }
+}
+
+/// Waits until the program ends by itself or is to end: first its input is closed, then it is asked, then it is made to.
+async fn watch(mut child: Child, pipe: Arc<Pipe>, end: CancellationToken, grace: Duration, ended: oneshot::Sender<()>) {
+    let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+    let status = tokio::select! {
+        status = child.wait() => status.ok(),
+        () = end.cancelled() => None,
+        () = pipe.closed().cancelled() => None,
+    };
+    // The writer closes the program's input as soon as the pipe is closed.
+    match status {
+        Some(status) => pipe.close(&describe(status)),
+        None => {
+            pipe.close("it was closed by us");
+            if tokio::time::timeout(grace, child.wait()).await.is_err() {
+                group.signal(Signal::TERM);
+                if tokio::time::timeout(grace, child.wait()).await.is_err() {
+                    group.signal(Signal::KILL);
+                    let _ = child.wait().await;
+                }
+            }
+        }
+    }
+    // Whatever the program started itself ends with it.
+    drop(group);
+    let _ = ended.send(());
+}
+
+fn describe(status: ExitStatus) -> String {
+    format!("the program ended ({status})")
+}
+
+/// Keeps the last lines of a stream, none of them longer than the limit however long it is.
+async fn keep_lines(errors: impl AsyncRead + Unpin, tail: Tail) {
+    let mut errors = BufReader::new(errors);
+    let mut line = Vec::new();
+    loop {
+        let (used, whole) = match errors.fill_buf().await {
+            Ok([]) | Err(_) => break,
+            Ok(bytes) => {
+                let end = memchr::memchr(b'\n', bytes);
+                let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+                let room = LONGEST_LINE.saturating_sub(line.len());
+                line.extend_from_slice(part.get(..room.min(part.len())).unwrap_or_default());
+                (end.map_or(bytes.len(), |end| end + 1), end.is_some())
+            }
+        };
+        errors.consume(used);
+        if whole {
+            tail.push(line.trim_ascii_end());
+            line.clear();
+        }
+    }
+    if !line.is_empty() {
+        tail.push(&line);
+    }
+}

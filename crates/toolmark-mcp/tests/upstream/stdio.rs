@@ -1,0 +1,157 @@
+//! Programs: what they are given, what they leave behind, and what is left of them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use toolmark_mcp::upstream::{
+    ConnectError, Delivery, EventSender, ListKind, Target, Upstream, UpstreamErrorKind, UpstreamEvent, UpstreamLimits,
+    minimal_environment,
+};
+use toolmark_mcp::wire::version::{Era, ProtocolVersion};
+
+use super::{call, connect, options, parsed};
+
+/// A server of 2025-06-18 in a few lines of shell. It reads the id of each request with the shell's own string cutting.
+const SERVER: &str = r#"
+echo "starting" >&2
+sleep 1000 &
+child=$!
+while read -r line; do
+  id=${line#*\"id\":}; id=${id%%,*}
+  case $line in
+    *server/discover*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32601,\"message\":\"no\"}}" ;;
+    *\"initialize\"*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"shell\"},\"instructions\":\"be kind\"}}" ;;
+    *notifications/*) : ;;
+    *tools/list*cursor*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"tools\":[{\"name\":\"b\",\"x\":1.50}]}}" ;;
+    *tools/list*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"\"}}" ;;
+    *'"env"'*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"env\":\"$(env | cut -d= -f1 | sort | tr '\n' ' ')\",\"secret\":\"$SECRET\"}}" ;;
+    *'"pid"'*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"pid\":$child}}" ;;
+    *'"die"'*) echo "last words" >&2; exit 3 ;;
+  esac
+done
+"#;
+
+fn shell(script: &str) -> Target {
+    Target::Stdio {
+        command: "sh".to_owned(),
+        args: vec!["-c".to_owned(), script.to_owned()],
+        env: BTreeMap::from([("SECRET".to_owned(), "s3".to_owned())]),
+        cwd: None,
+    }
+}
+
+/// Whether a process runs; one that has ended but was not collected does not.
+fn runs(pid: u64) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = status.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    state.is_some_and(|state| state != 'Z' && state != 'X')
+}
+
+async fn gone(pid: u64) {
+    while runs(pid) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_old_program_is_recognised_listed_and_called() {
+    let (upstream, _events) = connect(shell(SERVER)).await;
+    assert_eq!((upstream.era(), upstream.version()), (Era::Session, ProtocolVersion::V2025_06_18));
+    assert_eq!(upstream.server_info().as_deref(), Some(&br#"{"name":"shell"}"#[..]));
+    assert_eq!(upstream.instructions().as_deref(), Some(&br#""be kind""#[..]));
+    let listing = upstream.list(ListKind::Tools).await.expect("a list");
+    assert_eq!(listing.items, [&br#"{"name":"a"}"#[..], br#"{"name":"b","x":1.50}"#], "an empty cursor is not the end");
+    assert!(upstream.list(ListKind::Prompts).await.expect("a list").items.is_empty());
+    assert_eq!(upstream.stderr_tail(), ["starting"]);
+}
+
+#[tokio::test]
+async fn a_program_sees_nothing_of_our_environment_but_what_it_is_given() {
+    let all = std::env::vars_os().chain([("AWS_SECRET_ACCESS_KEY".into(), "leak".into())]);
+    let (sender, _events) = EventSender::channel(8);
+    let mut options = options();
+    options.inherited = minimal_environment(all);
+    let upstream = Upstream::connect(shell(SERVER), options, sender).await.expect("connected");
+    let result = parsed(upstream.request(call(r#"{"name":"env"}"#)).await);
+    assert_eq!(result["secret"], "s3");
+    let names: Vec<&str> = result["env"].as_str().expect("text").split_whitespace().collect();
+    assert!(names.contains(&"PATH") && names.contains(&"SECRET"), "{names:?}");
+    // `PWD`, `OLDPWD`, `SHLVL` and `_` are the shell's own.
+    let allowed = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "TZ", "SECRET", "PWD", "OLDPWD", "SHLVL", "_"];
+    assert!(names.iter().all(|name| allowed.contains(name)), "{names:?}");
+}
+
+#[tokio::test]
+async fn whatever_a_program_started_ends_with_the_connection() {
+    let (upstream, mut events) = connect(shell(SERVER)).await;
+    let pid = parsed(upstream.request(call(r#"{"name":"pid"}"#)).await)["pid"].as_u64().expect("a number");
+    assert!(runs(pid));
+    upstream.close().await;
+    gone(pid).await;
+    assert!(upstream.is_closed());
+    assert!(matches!(events.recv().await, Some(UpstreamEvent::Closed(_))));
+
+    let (upstream, _events) = connect(shell(SERVER)).await;
+    let pid = parsed(upstream.request(call(r#"{"name":"pid"}"#)).await)["pid"].as_u64().expect("a number");
+    drop(upstream);
+    gone(pid).await;
+}
+
+#[tokio::test]
+async fn a_program_that_dies_says_how_and_what_was_sent_may_have_had_an_effect() {
+    let (upstream, mut events) = connect(shell(SERVER)).await;
+    let error = upstream.request(call(r#"{"name":"die"}"#)).await.expect_err("dead");
+    assert_eq!(error.delivery(), Delivery::Perhaps);
+    let UpstreamErrorKind::Closed { reason } = error.kind() else { panic!("{error:?}") };
+    assert!(reason.contains('3'), "{reason}");
+    assert!(matches!(events.recv().await, Some(UpstreamEvent::Closed(_))));
+    let later = upstream.request(call(r#"{"name":"pid"}"#)).await.expect_err("dead");
+    assert_eq!(later.delivery(), Delivery::Never);
+    assert_eq!(upstream.stderr_tail().last().map(String::as_str), Some("last words"));
+}
+
+#[tokio::test]
+async fn a_program_that_stumbles_over_the_first_question_is_started_again() {
+    let stumbling = format!(
+        "read -r first; case $first in *server/discover*) exit 1;; esac\n{}",
+        SERVER.replacen(
+            "while read -r line; do",
+            "line=$first; again=1; while [ \"$again\" ] || read -r line; do again=",
+            1,
+        )
+    );
+    let (upstream, _events) = connect(shell(&stumbling)).await;
+    assert_eq!(upstream.era(), Era::Session);
+}
+
+#[tokio::test]
+async fn a_program_that_ignores_what_it_does_not_know_is_asked_the_old_way() {
+    let (sender, _events) = EventSender::channel(8);
+    let mut options = options();
+    options.limits = UpstreamLimits { probe: Duration::from_millis(50), ..options.limits };
+    let silent = SERVER.replacen("*server/discover*) echo", "*server/discover*) : echo", 1);
+    let upstream = Upstream::connect(shell(&silent), options, sender).await.expect("connected");
+    assert_eq!(upstream.era(), Era::Session);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_cannot_be_started() {
+    let target = Target::Stdio {
+        command: "no-such-program-anywhere".to_owned(),
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        cwd: None,
+    };
+    let (sender, _events) = EventSender::channel(8);
+    let error = Upstream::connect(target, options(), sender).await.expect_err("not there");
+    assert!(matches!(error, ConnectError::Start { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_list_whose_cursors_go_round_is_given_up() {
+    let kept = SERVER.lines().filter(|line| !line.contains("tools/list*cursor*"));
+    let endless: String = kept.map(|line| format!("{line}\n")).collect();
+    let (upstream, _events) = connect(shell(&endless)).await;
+    let error = upstream.list(ListKind::Tools).await.expect_err("endless");
+    assert!(error.to_string().contains("never end"), "{error}");
+}

@@ -1,0 +1,20 @@
+//! What was called, by whom, with which verdict and outcome: one record a call, refusals included, chained so that tampering
+//! shows.
+//!
+//! [`AuditSink`] takes records off the hot path; [`AuditReader`] gives them back; `verify` follows the chain of each node;
+//! `trim` ends the life of old records without breaking it.
+
+mod chain;
+mod export;
+mod query;
+mod record;
+mod sink;
+mod trim;
+mod verify;
+
+pub use chain::{AuditEntry, Chain, ChainRow, Head, Link};
+pub use export::ExportError;
+pub use query::{AuditCursor, AuditFilter, AuditReader, Order, ParseCursorError};
+pub use record::{AuditRecord, AuditTool, Bodies, Outcome, Timings};
+pub use sink::{AuditSink, AuditStats, Durability, RecordError, SinkSettings};
+pub use verify::{Break, BreakKind, ChainReport, Verification};

@@ -1,0 +1,153 @@
+//! What a database must be able to do for us: plain data in, plain data out, each request whole or not at all.
+//!
+//! Rules that every back end shares stand elsewhere: how names differ, what a token is, how records are chained. The contract
+//! in `tests/contract.rs` is run on each.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use toolmark_core::exposure::Published;
+
+use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::definitions::{History, KnownDefinition, KnownPack};
+use crate::error::StoreError;
+use crate::names::{KnownNames, NameScope};
+use crate::time::Micros;
+use crate::tokens::{Token, TokenHash, TokenId};
+
+/// What a back end answers with.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// The changes that turn one set of published names into another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamesChange {
+    /// Exposed names that are no longer kept.
+    pub forgotten: Vec<String>,
+    /// Exposed name, canonical name of its tool, and whether it is a former name.
+    pub kept: Vec<(String, String, bool)>,
+}
+
+/// What replaces the last known definitions of a pack.
+#[derive(Clone, Copy, Debug)]
+pub struct DefinitionsChange<'a> {
+    /// The pack, where it comes from, and what it says about itself.
+    pub pack: &'a KnownPack,
+    /// Everything it lists, in its order.
+    pub definitions: &'a [KnownDefinition],
+    /// How many digests are remembered for one name.
+    pub history_per_name: u32,
+    /// How many replaced digests are remembered for the whole pack.
+    pub history_per_pack: u32,
+}
+
+/// A token with what it is recognised by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenRow {
+    /// Everything but the secret.
+    pub token: Token,
+    /// The hash of the secret.
+    pub hash: TokenHash,
+}
+
+/// One database.
+///
+/// Every method that changes something does so in one transaction. Cancelling a call leaves either all of its change or none.
+pub trait Backend: Send + Sync {
+    /// The names that were published in a scope, and the version of that set.
+    fn names<'a>(&'a self, scope: &'a NameScope) -> Answer<'a, KnownNames>;
+
+    /// Applies a change if the scope still has version `expected`, and says whether it did.
+    fn change_names<'a>(
+        &'a self,
+        scope: &'a NameScope,
+        expected: u64,
+        change: &'a NamesChange,
+        at: Micros,
+    ) -> Answer<'a, bool>;
+
+    /// The scopes that have names, in order.
+    fn name_scopes(&self) -> Answer<'_, Vec<NameScope>>;
+
+    /// The last known state of a pack with its definitions.
+    fn definitions<'a>(&'a self, pack: &'a str) -> Answer<'a, Option<(KnownPack, Vec<KnownDefinition>)>>;
+
+    /// Every pack that is known, by name.
+    fn packs(&self) -> Answer<'_, Vec<KnownPack>>;
+
+    /// Replaces what is known of a pack.
+    fn replace_definitions<'a>(&'a self, change: DefinitionsChange<'a>) -> Answer<'a, ()>;
+
+    /// Forgets a pack with its history; says whether it was known.
+    fn forget_pack<'a>(&'a self, pack: &'a str) -> Answer<'a, bool>;
+
+    /// The digests that a pack's definitions had, newest first.
+    fn history<'a>(&'a self, pack: &'a str) -> Answer<'a, Vec<History>>;
+
+    /// Adds a token unless another that is not revoked has its name; says whether it did.
+    fn add_token<'a>(&'a self, row: &'a TokenRow) -> Answer<'a, bool>;
+
+    /// All tokens, oldest first.
+    fn tokens(&self) -> Answer<'_, Vec<TokenRow>>;
+
+    /// The token whose secret has this hash.
+    fn token_by_hash<'a>(&'a self, hash: &'a TokenHash) -> Answer<'a, Option<TokenRow>>;
+
+    /// Revokes a token; says whether there was one to revoke.
+    fn revoke_token<'a>(&'a self, id: &'a TokenId, at: Micros) -> Answer<'a, bool>;
+
+    /// Notes that tokens were used. An earlier time never replaces a later one.
+    fn tokens_used<'a>(&'a self, used: &'a [(TokenId, Micros)]) -> Answer<'a, ()>;
+
+    /// A number that grows whenever a token is added or revoked, by whatever process.
+    fn tokens_version(&self) -> Answer<'_, u64>;
+
+    /// Appends records to the chain of a node, all or none, and returns the new head. With `strict`, it returns only once
+    /// they would survive a loss of power.
+    fn append<'a>(&'a self, node: &'a str, records: &'a [&'a AuditRecord], strict: bool) -> Answer<'a, Head>;
+
+    /// Up to `limit` records that match, from `after` on.
+    fn audit_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        order: Order,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditEntry)>>;
+
+    /// The chains that exist, by node.
+    fn chains(&self) -> Answer<'_, Vec<Chain>>;
+
+    /// Up to `limit` rows of a node's chain with a higher number than `after`.
+    fn chain_page<'a>(&'a self, node: &'a str, after: u64, limit: u32) -> Answer<'a, Vec<ChainRow>>;
+
+    /// Removes up to `limit` of the oldest records of a node, none of them younger than `before`, and moves the checkpoint to
+    /// the last one removed. Returns how many went.
+    fn trim<'a>(&'a self, node: &'a str, before: Micros, limit: u32, at: Micros) -> Answer<'a, u64>;
+
+    /// Removes bodies of records older than `before`, up to `limit`. The chain stays verifiable.
+    fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64>;
+
+    /// Ends all connections after what is under way.
+    fn close(&self) -> Answer<'_, ()>;
+}
+
+impl NamesChange {
+    /// What must be written so that `before` becomes `after`. Both have one owner for each name.
+    pub(crate) fn between(before: &Published, after: &Published) -> Self {
+        let rows = |published: &Published| -> std::collections::BTreeMap<String, (String, bool)> {
+            let former = published.former().map(|(exposed, tool)| (exposed.to_owned(), (tool.to_owned(), true)));
+            let current = published.current().map(|(tool, exposed)| (exposed.to_owned(), (tool.to_owned(), false)));
+            former.chain(current).collect()
+        };
+        let (old, new) = (rows(before), rows(after));
+        let forgotten = old.keys().filter(|exposed| !new.contains_key(*exposed)).cloned().collect();
+        let changed = new.into_iter().filter(|(exposed, row)| old.get(exposed) != Some(row));
+        Self { forgotten, kept: changed.map(|(exposed, (tool, former))| (exposed, tool, former)).collect() }
+    }
+
+    /// True when there is nothing to write.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.forgotten.is_empty() && self.kept.is_empty()
+    }
+}

@@ -1,0 +1,154 @@
+//! What a database can fail at, sorted by what a person can do about it.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use toolmark_core::explain::{Code, Explain, facts};
+use toolmark_core::text::visible;
+
+use crate::location::Location;
+
+/// Why the store could not do what was asked. Nothing of what was asked has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreError {
+    place: String,
+    fault: Fault,
+    detail: String,
+}
+
+/// The kinds of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The file cannot be opened or created.
+    Unreachable,
+    /// The file is something else.
+    NotADatabase,
+    /// It is a database, but of another program.
+    Foreign,
+    /// It was written by a newer version.
+    Newer {
+        /// The version in the file.
+        found: i64,
+        /// The newest version this program reads.
+        known: i64,
+    },
+    /// It may be read but not written.
+    ReadOnly,
+    /// The disk, or the size that the store may have, is used up.
+    Full,
+    /// Another program holds it for longer than we wait.
+    Busy,
+    /// Its structure is broken.
+    Damaged,
+    /// A row holds what no version of this program writes.
+    UnreadableRow,
+    /// The store was closed.
+    Closed,
+    /// Reading or writing failed otherwise.
+    Failed,
+}
+
+impl StoreError {
+    /// A failure at a place, with the words of whoever reported it.
+    #[must_use]
+    pub fn new(place: &Location, fault: Fault, detail: &str) -> Self {
+        Self { place: place.to_string(), fault, detail: visible(detail, 300) }
+    }
+
+    /// The kind of failure.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        self.fault
+    }
+
+    /// Whether the same request may succeed when it is made again a little later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self.fault, Fault::Busy | Fault::Full | Fault::ReadOnly | Fault::Failed | Fault::Unreachable)
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = &self.place;
+        match self.fault {
+            Fault::Unreachable => write!(f, "the store `{place}` cannot be opened")?,
+            Fault::NotADatabase => write!(f, "`{place}` is not a database")?,
+            Fault::Foreign => write!(f, "`{place}` is a database of another program")?,
+            Fault::Newer { found, known } => {
+                write!(f, "the store `{place}` has version {found}, and this program reads up to {known}")?;
+            }
+            Fault::ReadOnly => write!(f, "the store `{place}` may not be written")?,
+            Fault::Full => write!(f, "there is no room left for the store `{place}`")?,
+            Fault::Busy => write!(f, "the store `{place}` is held by another program")?,
+            Fault::Damaged => write!(f, "the store `{place}` is damaged")?,
+            Fault::UnreadableRow => write!(f, "the store `{place}` holds a row that cannot be read")?,
+            Fault::Closed => write!(f, "the store `{place}` is closed")?,
+            Fault::Failed => write!(f, "the store `{place}` failed")?,
+        }
+        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl Explain for StoreError {
+    fn code(&self) -> Code {
+        match self.fault {
+            Fault::Unreachable => Code::new("store-unreachable"),
+            Fault::NotADatabase => Code::new("store-not-a-database"),
+            Fault::Foreign => Code::new("store-foreign"),
+            Fault::Newer { .. } => Code::new("store-newer"),
+            Fault::ReadOnly => Code::new("store-read-only"),
+            Fault::Full => Code::new("store-full"),
+            Fault::Busy => Code::new("store-busy"),
+            Fault::Damaged => Code::new("store-damaged"),
+            Fault::UnreadableRow => Code::new("store-row-unreadable"),
+            Fault::Closed => Code::new("store-closed"),
+            Fault::Failed => Code::new("store-failed"),
+        }
+    }
+
+    fn why(&self) -> String {
+        match self.fault {
+            Fault::Unreachable => "without its store Toolmark would forget names, tokens and what was called",
+            Fault::NotADatabase | Fault::Foreign => "it belongs to somebody else; nothing in it was changed",
+            Fault::Newer { .. } => "a newer format may hold conditions that this program would overlook",
+            Fault::ReadOnly => "what happens from now on could not be recorded",
+            Fault::Full => "a record that cannot be written must not be reported as written",
+            Fault::Busy => "writing beside the other program could lose what either of them wrote",
+            Fault::Damaged => "what a damaged file says about names, tokens and calls cannot be relied on",
+            Fault::UnreadableRow => "a value that was changed by hand must not be guessed at",
+            Fault::Closed => "nothing is kept once the store has written its last record",
+            Fault::Failed => "what was asked for has not been kept, and is not reported as if it were",
+        }
+        .into()
+    }
+
+    fn fix(&self) -> String {
+        match self.fault {
+            Fault::Unreachable => {
+                "check that the folder exists and is yours, or choose another: `--store ./toolmark.db`"
+            }
+            Fault::NotADatabase | Fault::Foreign => "choose another file: `--store ./toolmark.db`",
+            Fault::Newer { .. } => "use the newer Toolmark, or another file: `--store ./toolmark.db`",
+            Fault::ReadOnly => "make the file and its folder writable: `chmod u+w`, or choose another with `--store`",
+            Fault::Full => "make room on the disk, or raise the limit of the store, then try again",
+            Fault::Busy => "end the program that holds it, or give each its own file with `--store`",
+            Fault::Damaged => "restore the file from a backup; keep the damaged one to look at",
+            Fault::UnreadableRow => "restore the file from a backup, and find out who may write it",
+            Fault::Closed => "start Toolmark again",
+            Fault::Failed => "read the words of the database at the end of the message, then try again",
+        }
+        .into()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        let mut facts = facts([("store", self.place.as_str().into()), ("error", self.detail.as_str().into())]);
+        if let Fault::Newer { found, known } = self.fault {
+            facts.insert("found".into(), found.into());
+            facts.insert("known".into(), known.into());
+        }
+        facts
+    }
+}

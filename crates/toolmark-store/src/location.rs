@@ -1,0 +1,164 @@
+//! Where the store is: a file, or memory. Text that means neither is refused before anything is created.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use toolmark_core::explain::{Code, Explain, facts};
+use toolmark_core::text::visible;
+
+/// Where a store is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In a SQLite file.
+    File(PathBuf),
+    /// In memory: gone with the process.
+    Memory,
+}
+
+/// Text that names no place this program can keep a store in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseLocationError {
+    /// There is nothing in it.
+    #[error("the place of the store is empty")]
+    Empty,
+    /// It has a scheme that is not `sqlite`. Only the scheme is kept: what follows may hold a password.
+    #[error("a store cannot be kept at `{0}://…`")]
+    Scheme(String),
+}
+
+/// Nobody says where data belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no default place for the store: neither `XDG_DATA_HOME` nor `HOME` is an absolute path")]
+pub struct NoPlaceError;
+
+impl Location {
+    /// Reads `path/to/file.db`, `sqlite:path`, `sqlite://path` or `sqlite::memory:`.
+    ///
+    /// # Errors
+    /// [`ParseLocationError`] for an empty text and for schemes other than `sqlite`.
+    pub fn parse(text: &str) -> Result<Self, ParseLocationError> {
+        let rest = match text.split_once(':') {
+            Some(("sqlite", rest)) => rest.strip_prefix("//").unwrap_or(rest),
+            Some((scheme, rest)) if rest.starts_with("//") && is_scheme(scheme) => {
+                return Err(ParseLocationError::Scheme(visible(scheme, 40)));
+            }
+            _ => text,
+        };
+        match rest {
+            "" => Err(ParseLocationError::Empty),
+            ":memory:" => Ok(Self::Memory),
+            path => Ok(Self::File(path.into())),
+        }
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    let legal = |character: char| character.is_ascii_alphanumeric() || matches!(character, '+' | '-' | '.');
+    text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.chars().all(legal)
+}
+
+impl From<&Path> for Location {
+    fn from(path: &Path) -> Self {
+        Self::File(path.into())
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.write_str(&visible(&path.to_string_lossy(), 500)),
+            Self::Memory => f.write_str(":memory:"),
+        }
+    }
+}
+
+/// `$XDG_DATA_HOME/toolmark/toolmark.db`, or the same below `$HOME/.local/share`. The variables come in as arguments; one that
+/// is empty or not absolute counts as absent.
+///
+/// # Errors
+/// [`NoPlaceError`] when both are absent.
+pub fn default_path(xdg_data_home: Option<&OsStr>, home: Option<&OsStr>) -> Result<PathBuf, NoPlaceError> {
+    let absolute = |value: &OsStr| Some(PathBuf::from(value)).filter(|path| path.is_absolute());
+    let data = xdg_data_home
+        .and_then(absolute)
+        .or_else(|| home.and_then(absolute).map(|home| home.join(".local").join("share")))
+        .ok_or(NoPlaceError)?;
+    Ok(data.join("toolmark").join("toolmark.db"))
+}
+
+impl Explain for ParseLocationError {
+    fn code(&self) -> Code {
+        Code::new("store-url")
+    }
+
+    fn why(&self) -> String {
+        "a store that was meant to be elsewhere would start empty: names would change and decisions be lost".into()
+    }
+
+    fn fix(&self) -> String {
+        "give the path of a file, such as `--store ./toolmark.db`, or `sqlite::memory:` for one that is forgotten"
+            .into()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        match self {
+            Self::Empty => Map::new(),
+            Self::Scheme(scheme) => facts([("scheme", scheme.as_str().into())]),
+        }
+    }
+}
+
+impl Explain for NoPlaceError {
+    fn code(&self) -> Code {
+        Code::new("store-no-place")
+    }
+
+    fn why(&self) -> String {
+        "a store in whatever folder a program happens to start in would be another one each time".into()
+    }
+
+    fn fix(&self) -> String {
+        "say where it belongs: `--store /var/lib/toolmark/toolmark.db`, or set `XDG_DATA_HOME`".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_or_without_a_scheme_is_a_file() {
+        for text in ["a/b.db", "sqlite:a/b.db", "sqlite://a/b.db"] {
+            assert_eq!(Location::parse(text), Ok(Location::File("a/b.db".into())), "{text}");
+        }
+        assert_eq!(Location::parse("sqlite:///a.db"), Ok(Location::File("/a.db".into())));
+        assert_eq!(Location::parse("C:\\data\\a.db"), Ok(Location::File("C:\\data\\a.db".into())));
+    }
+
+    #[test]
+    fn memory_is_asked_for_by_name() {
+        for text in ["sqlite::memory:", ":memory:", "sqlite://:memory:"] {
+            assert_eq!(Location::parse(text), Ok(Location::Memory), "{text}");
+        }
+    }
+
+    #[test]
+    fn another_scheme_is_refused_and_its_password_is_not_repeated() {
+        let error = Location::parse("postgres://me:secret@host/db").expect_err("no such back end here");
+        assert_eq!(error.code().as_str(), "store-url");
+        assert!(!error.report().to_string().contains("secret"));
+        assert_eq!(Location::parse("sqlite:"), Err(ParseLocationError::Empty));
+    }
+
+    #[test]
+    fn the_default_place_follows_xdg_and_ignores_what_is_not_absolute() {
+        let (data, home) = (OsStr::new("/data"), OsStr::new("/home/me"));
+        assert_eq!(default_path(Some(data), Some(home)), Ok("/data/toolmark/toolmark.db".into()));
+        let below_home = Ok(PathBuf::from("/home/me/.local/share/toolmark/toolmark.db"));
+        assert_eq!(default_path(None, Some(home)), below_home);
+        assert_eq!(default_path(Some(OsStr::new("data")), Some(home)), below_home);
+        assert_eq!(default_path(Some(OsStr::new("")), None), Err(NoPlaceError));
+    }
+}

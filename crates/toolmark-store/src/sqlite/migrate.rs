@@ -1,0 +1,57 @@
+//! From whatever version a file has to the newest, forward only. Each step is one transaction, so a file is never between two
+//! versions, even if the process is killed half-way.
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
+
+use super::error_at;
+use crate::error::{Fault, StoreError};
+use crate::location::Location;
+
+/// `TMRK`: what makes a SQLite file ours.
+pub(super) const APPLICATION_ID: i64 = 0x544d_524b;
+
+/// One step for each version. What stands here was released: it is never changed, only added to.
+const STEPS: &[&str] = &[include_str!("migrations/0001.sql")];
+
+/// The newest version that this program knows.
+pub(super) const NEWEST: i64 = STEPS.len() as i64;
+
+/// Whose file it is, and of which version. Changes nothing.
+pub(super) async fn check(connection: &mut SqliteConnection, place: &Location) -> Result<i64, StoreError> {
+    let sql = "SELECT (SELECT application_id FROM pragma_application_id) AS application, \
+               (SELECT user_version FROM pragma_user_version) AS version, \
+               (SELECT count(*) FROM sqlite_schema) AS objects";
+    let row = connection.fetch_one(sql).await.map_err(|error| error_at(place, &error))?;
+    let number = |column: &str| row.try_get::<i64, _>(column).map_err(|error| error_at(place, &error));
+    let (application, version, objects) = (number("application")?, number("version")?, number("objects")?);
+    if application == 0 && version == 0 && objects == 0 {
+        return Ok(0);
+    }
+    if application != APPLICATION_ID {
+        return Err(StoreError::new(place, Fault::Foreign, ""));
+    }
+    if version > NEWEST {
+        return Err(StoreError::new(place, Fault::Newer { found: version, known: NEWEST }, ""));
+    }
+    if version < 1 {
+        return Err(StoreError::new(place, Fault::Damaged, &format!("its version is {version}")));
+    }
+    Ok(version)
+}
+
+/// Takes all steps that are missing.
+pub(super) async fn run(connection: &mut SqliteConnection, place: &Location) -> Result<(), StoreError> {
+    loop {
+        // Another process may take the same step: the version counts that is there once the lock is held.
+        let begun = connection.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").await;
+        let mut transaction = begun.map_err(|error| error_at(place, &error))?;
+        let version = check(&mut transaction, place).await?;
+        let Some(step) = usize::try_from(version).ok().and_then(|version| STEPS.get(version)) else { return Ok(()) };
+        let header = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {}", version + 1);
+        for sql in [sqlx::raw_sql(*step), sqlx::raw_sql(AssertSqlSafe(header))] {
+            transaction.execute(sql).await.map_err(|error| error_at(place, &error))?;
+        }
+        transaction.commit().await.map_err(|error| error_at(place, &error))?;
+    }
+}

@@ -1,0 +1,226 @@
+//! The back end that needs nothing installed: one SQLite file in WAL mode, one connection that writes, a few that read.
+//!
+//! Each connection is a thread of its own. Everything that writes takes the one writing connection in turn, begins with a
+//! lock, and commits or leaves no trace. Several processes may share a file: what they know is read anew inside the lock.
+
+mod audit;
+mod definitions;
+mod migrate;
+mod names;
+mod open;
+mod tokens;
+
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{SqlitePool, SqliteRow};
+use sqlx::{Executor as _, Row as _, Sqlite as Database};
+
+use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::backend::{Answer, Backend, DefinitionsChange, NamesChange, TokenRow};
+use crate::definitions::{History, KnownDefinition, KnownPack};
+use crate::error::{Fault, StoreError};
+use crate::location::Location;
+use crate::names::{KnownNames, NameScope};
+use crate::time::Micros;
+use crate::tokens::{TokenHash, TokenId};
+
+/// A store in SQLite.
+pub struct Sqlite {
+    writer: SqlitePool,
+    readers: SqlitePool,
+    place: Location,
+}
+
+/// The writing connection with a transaction begun. Dropped without a commit, it is rolled back on its way to the pool.
+type Writing = PoolConnection<Database>;
+
+/// What a commit survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Survives {
+    /// The end of the process, at whatever moment. After a loss of power the last commits may be missing; none is torn.
+    Crash,
+    /// A loss of power too.
+    PowerLoss,
+}
+
+impl Sqlite {
+    /// Begins to write: waits for other processes, then holds the lock until the end of the transaction.
+    ///
+    /// Transactions are begun and ended in words, not by sqlx's counting: SQLite ends one by itself when the disk is full, and a
+    /// count that does not know that would leave the connection useless.
+    async fn begin(&self, survives: Survives) -> Result<Writing, StoreError> {
+        let begin = match survives {
+            Survives::Crash => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
+            Survives::PowerLoss => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
+        };
+        let mut writing = self.writer.acquire().await.map_err(|error| self.error(&error))?;
+        writing.execute(sqlx::raw_sql(begin)).await.map_err(|error| self.error(&error))?;
+        Ok(writing)
+    }
+
+    async fn commit(&self, mut writing: Writing) -> Result<(), StoreError> {
+        writing.execute("COMMIT").await.map(|_| ()).map_err(|error| self.error(&error))
+    }
+
+    fn error(&self, error: &sqlx::Error) -> StoreError {
+        error_at(&self.place, error)
+    }
+
+    fn unreadable(&self, detail: &str) -> StoreError {
+        StoreError::new(&self.place, Fault::UnreadableRow, detail)
+    }
+
+    fn column<'r, T: sqlx::Decode<'r, Database> + sqlx::Type<Database>>(
+        &self,
+        row: &'r SqliteRow,
+        column: &str,
+    ) -> Result<T, StoreError> {
+        row.try_get(column).map_err(|error| self.unreadable(&error.to_string()))
+    }
+
+    fn digest(&self, row: &SqliteRow, column: &str) -> Result<[u8; 32], StoreError> {
+        let bytes: &[u8] = self.column(row, column)?;
+        bytes.try_into().map_err(|_| self.unreadable(&format!("`{column}` has {} bytes, not 32", bytes.len())))
+    }
+
+    /// Numbers that count are kept as SQLite's signed ones; a negative one was written by somebody else.
+    fn count(&self, row: &SqliteRow, column: &str) -> Result<u64, StoreError> {
+        let number: i64 = self.column(row, column)?;
+        u64::try_from(number).map_err(|_| self.unreadable(&format!("`{column}` is {number}")))
+    }
+
+    fn time(&self, row: &SqliteRow, column: &str) -> Result<Micros, StoreError> {
+        self.column(row, column).map(Micros::new)
+    }
+
+    fn maybe_time(&self, row: &SqliteRow, column: &str) -> Result<Option<Micros>, StoreError> {
+        Ok(self.column::<Option<i64>>(row, column)?.map(Micros::new))
+    }
+}
+
+/// Sorts what SQLite reports by what a person can do about it.
+fn error_at(place: &Location, error: &sqlx::Error) -> StoreError {
+    let fault = match error {
+        sqlx::Error::Database(database) => {
+            let code = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or_default();
+            match code & 0xff {
+                5 | 6 => Fault::Busy,
+                8 => Fault::ReadOnly,
+                11 => Fault::Damaged,
+                13 => Fault::Full,
+                14 => Fault::Unreachable,
+                26 => Fault::NotADatabase,
+                _ => Fault::Failed,
+            }
+        }
+        sqlx::Error::Io(_) => Fault::Unreachable,
+        sqlx::Error::PoolTimedOut => Fault::Busy,
+        sqlx::Error::PoolClosed => Fault::Closed,
+        sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => Fault::UnreadableRow,
+        _ => Fault::Failed,
+    };
+    let detail = match error {
+        sqlx::Error::Database(database) => database.message().to_owned(),
+        sqlx::Error::PoolClosed => String::new(),
+        other => other.to_string(),
+    };
+    StoreError::new(place, fault, &detail)
+}
+
+impl Backend for Sqlite {
+    fn names<'a>(&'a self, scope: &'a NameScope) -> Answer<'a, KnownNames> {
+        Box::pin(self.load_names(scope))
+    }
+
+    fn change_names<'a>(
+        &'a self,
+        scope: &'a NameScope,
+        expected: u64,
+        change: &'a NamesChange,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        Box::pin(self.save_names(scope, expected, change, at))
+    }
+
+    fn name_scopes(&self) -> Answer<'_, Vec<NameScope>> {
+        Box::pin(self.load_scopes())
+    }
+
+    fn definitions<'a>(&'a self, pack: &'a str) -> Answer<'a, Option<(KnownPack, Vec<KnownDefinition>)>> {
+        Box::pin(self.load_definitions(pack))
+    }
+
+    fn packs(&self) -> Answer<'_, Vec<KnownPack>> {
+        Box::pin(self.load_packs())
+    }
+
+    fn replace_definitions<'a>(&'a self, change: DefinitionsChange<'a>) -> Answer<'a, ()> {
+        Box::pin(self.save_definitions(change))
+    }
+
+    fn forget_pack<'a>(&'a self, pack: &'a str) -> Answer<'a, bool> {
+        Box::pin(self.remove_pack(pack))
+    }
+
+    fn history<'a>(&'a self, pack: &'a str) -> Answer<'a, Vec<History>> {
+        Box::pin(self.load_history(pack))
+    }
+
+    fn add_token<'a>(&'a self, row: &'a TokenRow) -> Answer<'a, bool> {
+        Box::pin(self.insert_token(row))
+    }
+
+    fn tokens(&self) -> Answer<'_, Vec<TokenRow>> {
+        Box::pin(self.load_tokens())
+    }
+
+    fn token_by_hash<'a>(&'a self, hash: &'a TokenHash) -> Answer<'a, Option<TokenRow>> {
+        Box::pin(self.find_token(hash))
+    }
+
+    fn revoke_token<'a>(&'a self, id: &'a TokenId, at: Micros) -> Answer<'a, bool> {
+        Box::pin(self.end_token(id, at))
+    }
+
+    fn tokens_used<'a>(&'a self, used: &'a [(TokenId, Micros)]) -> Answer<'a, ()> {
+        Box::pin(self.note_use(used))
+    }
+
+    fn tokens_version(&self) -> Answer<'_, u64> {
+        Box::pin(self.load_tokens_version())
+    }
+
+    fn append<'a>(&'a self, node: &'a str, records: &'a [&'a AuditRecord], strict: bool) -> Answer<'a, Head> {
+        let survives = if strict { Survives::PowerLoss } else { Survives::Crash };
+        Box::pin(self.append_records(node, records, survives))
+    }
+
+    fn audit_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        order: Order,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditEntry)>> {
+        Box::pin(self.load_page(filter, order, after, limit))
+    }
+
+    fn chains(&self) -> Answer<'_, Vec<Chain>> {
+        Box::pin(self.load_chains())
+    }
+
+    fn chain_page<'a>(&'a self, node: &'a str, after: u64, limit: u32) -> Answer<'a, Vec<ChainRow>> {
+        Box::pin(self.load_chain_page(node, after, limit))
+    }
+
+    fn trim<'a>(&'a self, node: &'a str, before: Micros, limit: u32, at: Micros) -> Answer<'a, u64> {
+        Box::pin(self.trim_chain(node, before, limit, at))
+    }
+
+    fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64> {
+        Box::pin(self.remove_bodies(before, limit))
+    }
+
+    fn close(&self) -> Answer<'_, ()> {
+        Box::pin(self.end())
+    }
+}

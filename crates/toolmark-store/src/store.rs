@@ -1,0 +1,83 @@
+//! The store itself: one back end, one clock, and what every part of it shares.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::backend::Backend;
+use crate::error::StoreError;
+use crate::location::Location;
+use crate::sqlite::Sqlite;
+use crate::time::{Clock, Micros};
+
+/// What outlives the process. Cheap to clone; all clones are one store.
+#[derive(Clone)]
+pub struct Store {
+    backend: Arc<dyn Backend>,
+    clock: Arc<dyn Clock>,
+}
+
+/// How a store is opened.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// How long to wait for another program that holds the store.
+    pub patience: Duration,
+    /// How many connections read at once.
+    pub readers: u32,
+    /// How large the store may become. None: as large as the disk.
+    pub max_bytes: Option<u64>,
+}
+
+impl Settings {
+    /// The usual settings with this clock.
+    pub fn new(clock: impl Clock + 'static) -> Self {
+        Self { clock: Arc::new(clock), patience: Duration::from_secs(5), readers: 3, max_bytes: None }
+    }
+}
+
+impl Store {
+    /// Opens the store at a place, makes it if there is none, and brings an older one up to date.
+    ///
+    /// Folders that are made are readable by their owner only, and so is the file.
+    ///
+    /// # Errors
+    /// [`StoreError`]; a file that is not ours, or newer than we are, is left as it was.
+    pub async fn open(location: &Location, settings: &Settings) -> Result<Self, StoreError> {
+        let sqlite = match location {
+            Location::File(path) => Sqlite::open(path, settings).await?,
+            Location::Memory => Sqlite::in_memory(settings).await?,
+        };
+        Ok(Self::with(Arc::new(sqlite), Arc::clone(&settings.clock)))
+    }
+
+    /// A store that is gone with the process.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no memory for it.
+    pub async fn in_memory(settings: &Settings) -> Result<Self, StoreError> {
+        Self::open(&Location::Memory, settings).await
+    }
+
+    /// A store over any back end.
+    #[must_use]
+    pub fn with(backend: Arc<dyn Backend>, clock: Arc<dyn Clock>) -> Self {
+        Self { backend, clock }
+    }
+
+    /// Ends all connections after what is under way. Sinks are closed before, each by itself.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the last pages cannot be written; they are written when the store is opened next.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.backend.close().await
+    }
+
+    pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
+    }
+
+    pub(crate) fn now(&self) -> Micros {
+        self.clock.now()
+    }
+}

@@ -1,0 +1,80 @@
+//! What every back end must do, in one suite that is run on each. A new back end adds a place, not a test.
+#![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
+
+#[path = "contract/audit.rs"]
+mod audit;
+#[path = "contract/definitions.rs"]
+mod definitions;
+#[path = "contract/names.rs"]
+mod names;
+#[path = "contract/place.rs"]
+mod place;
+#[path = "contract/tokens.rs"]
+mod tokens;
+
+macro_rules! contract {
+    ($($part:ident: $($law:ident),+ $(,)?;)+) => {
+        mod in_a_file {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $law() {
+                    crate::$part::$law(&crate::place::File::new()).await;
+                }
+            )+)+
+        }
+
+        mod in_memory {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $law() {
+                    crate::$part::$law(&crate::place::Memory::new().await).await;
+                }
+            )+)+
+        }
+    };
+}
+
+contract! {
+    names:
+        names_stay_with_their_tools,
+        a_name_that_was_replaced_still_leads_to_its_tool,
+        saving_what_is_there_changes_nothing,
+        two_tools_may_change_names_with_each_other,
+        whoever_saves_second_is_told_and_writes_nothing,
+        many_who_publish_at_once_never_share_a_name,
+        one_name_for_two_tools_is_refused,
+        scopes_do_not_mix;
+    definitions:
+        definitions_come_back_byte_for_byte_and_in_order,
+        a_new_listing_replaces_the_old_one_whole,
+        the_same_listing_again_only_says_when,
+        digests_that_were_replaced_are_remembered,
+        history_has_an_end,
+        a_pack_that_is_forgotten_leaves_nothing;
+    tokens:
+        a_token_lets_in_whoever_shows_its_secret,
+        a_revoked_token_stays_revoked,
+        a_token_ends_when_its_time_is_over,
+        two_tokens_with_one_name_are_refused_until_one_is_revoked,
+        names_that_cannot_be_read_are_refused,
+        the_version_grows_with_every_change_and_with_no_use,
+        the_last_use_never_goes_back;
+    audit:
+        a_record_comes_back_as_it_was,
+        records_are_found_by_whatever_the_filter_names,
+        pages_go_on_where_they_stopped_in_both_orders,
+        a_batch_of_any_size_is_chained_whole,
+        a_strict_record_is_there_when_the_call_returns,
+        closing_loses_nothing_and_takes_nothing_more,
+        dropping_the_last_sink_writes_what_is_left,
+        several_sinks_share_one_chain,
+        many_callers_at_once_lose_nothing,
+        a_queue_that_is_full_says_so_and_counts,
+        whoever_asks_for_room_before_loses_nothing,
+        an_export_is_one_object_a_line,
+        old_records_go_and_the_chain_stays_whole,
+        bodies_go_and_records_stay,
+        verifying_beside_writing_and_trimming_finds_nothing,
+        a_noted_head_must_be_in_the_chain,
+        a_closed_store_says_so;
+}
