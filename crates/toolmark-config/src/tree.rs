@@ -90,9 +90,9 @@ impl Tree {
         Ok(of_toml(&DeValue::Table(parsed.into_inner()), &span, skipped))
     }
 
-    /// The value of a key.
+    /// The value of a key; of a key that stands there twice, the later, as every reader of JSON that clients use takes it.
     pub(crate) fn get(&self, key: &str) -> Option<&Tree> {
-        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+        self.entries().iter().rev().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
     /// The entries, if it is a table.

@@ -225,6 +225,19 @@ fn two_keys_with_one_slug_are_an_error_that_names_both() {
 }
 
 #[test]
+fn of_two_tables_of_servers_the_client_and_toolmark_see_the_later() {
+    let text = r#"{"mcpServers": {"a": {"command": "a"}}, "mcpServers": {"b": {"command": "b"}}}"#;
+    assert_eq!(shown(&read(Client::Cursor, text)), "[packs.b]\ncommand = \"b\"\n");
+}
+
+#[test]
+fn more_servers_than_anybody_has_are_refused_quickly() {
+    let servers: Vec<String> = (0..50_000).map(|number| format!("\"s{number}\": {{\"command\": \"x\"}}")).collect();
+    let text = format!("{{\"mcpServers\": {{{}}}}}", servers.join(","));
+    assert_eq!(import(Client::Cursor, &text, "f", &surroundings()).unwrap_err().code().as_str(), "client-file-shape");
+}
+
+#[test]
 fn a_text_that_is_broken_is_refused_with_its_place_and_without_its_content() {
     for (client, text) in
         [(Client::Cursor, "{\n  \"mcpServers\": {\"k\": \"s3cret\n"), (Client::Codex, "[a]\nk = s3cret")]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 use toolmark_core::document::Document;
-use toolmark_core::explain::Explain;
+use toolmark_core::explain::{Explain, Report};
 use toolmark_core::problem::Problem;
 
 pub use error::ReadConfigError;
@@ -50,12 +50,17 @@ impl Reader {
 
     /// Notes a problem at a byte of the text.
     pub(crate) fn refuse(&mut self, at: usize, error: &dyn Explain) {
+        self.refuse_with(at, || error.report());
+    }
+
+    /// The same, where finding out what to say takes a while.
+    pub(crate) fn refuse_with(&mut self, at: usize, report: impl FnOnce() -> Report) {
         if self.problems.len() >= MOST_PROBLEMS {
             self.more += 1;
             return;
         }
         let place = self.document.place(at);
-        self.problems.push((at, Problem::refused(error.report(), Some(place))));
+        self.problems.push((at, Problem::refused(report(), Some(place))));
     }
 
     /// What was refused, in the order of the text.
