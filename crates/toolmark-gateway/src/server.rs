@@ -70,7 +70,7 @@ impl Serve {
         for origin in &settings.allowed_origins {
             guard = guard.allow_origin(origin).map_err(|_| ServeError::Guard { text: origin.clone() })?;
         }
-        let limits = Limits { bytes: settings.limits.body_bytes.as_usize(), depth: settings.limits.depth as usize };
+        let limits = Limits { bytes: settings.limits.body_bytes.as_usize(), depth: settings.limits.depth };
         let endpoint = Endpoint::new(
             Arc::new(Front::new(Arc::clone(&gateway))),
             Settings {
