@@ -38,6 +38,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolmark-policy",
             "toolmark-config",
             "toolmark-runtime",
+            "toolmark-mcp",
+            "toolmark-store",
             "toolmark-gateway",
         ],
     ),

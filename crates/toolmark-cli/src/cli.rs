@@ -26,8 +26,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the gateway (for now: show the demo workspace)
+    /// Run the gateway: one pipeline in front of every configured MCP server
     Up(Up),
+    /// Run the gateway for one client, over standard input and output
+    Stdio(Stdio),
     /// Show all tools as a table, or everything that identifies one of them
     Inspect(Inspect),
     /// Say which tool a name means, or which it could mean
@@ -87,7 +89,34 @@ pub(crate) struct Tools {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Up {}
+pub(crate) struct Up {
+    /// The configuration [default: toolmark.toml, if it is there; otherwise the demo workspace]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Where to listen [default: as configured, or 127.0.0.1:7319]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<std::net::SocketAddr>,
+
+    /// Where to remember: a file, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
+    #[arg(long, value_name = "STORE")]
+    pub(crate) store: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stdio {
+    /// The configuration [default: toolmark.toml, if it is there; otherwise the demo workspace]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The task whose expectation holds for every call
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task: Option<String>,
+
+    /// The client that names are made for, or one of the configured profiles
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
@@ -389,7 +418,7 @@ impl Cli {
     /// Whether errors are to be printed as JSON.
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
-            Command::Up(_) => false,
+            Command::Up(_) | Command::Stdio(_) => false,
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,
             Command::Lint(arguments) => arguments.json || arguments.sarif,

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     let json = cli.wants_json();
     let done = match cli.command {
         Command::Up(arguments) => commands::up::run(&arguments),
+        Command::Stdio(arguments) => commands::stdio::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Resolve(arguments) => commands::resolve::run(&arguments),
         Command::Lint(arguments) => commands::lint::run(&arguments),

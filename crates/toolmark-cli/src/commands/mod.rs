@@ -11,5 +11,6 @@ pub(crate) mod lint;
 pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod resolve;
+pub(crate) mod stdio;
 pub(crate) mod up;
 pub(crate) mod wrap;

@@ -1,28 +1,189 @@
-//! `toolmark up`: for now, shows the built-in workspace; the gateway itself is not in this version.
+//! `toolmark up`: the gateway, until it is told to stop.
 
-use crate::cli::{Inspect, Tools, Up};
-use crate::commands::inspect;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio_util::sync::CancellationToken;
+use toolmark_core::explain::{Code, Explain};
+use toolmark_core::text::visible;
+use toolmark_gateway::{AuditRecorder, Gateway, GatewayBuilder, PackState, Serve, ServeError};
+use toolmark_store::audit::{AuditSink, Durability, SinkSettings};
+use toolmark_store::{Location, Micros, Settings, Store};
+
+use crate::cli::Up;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
+use crate::workspace::Written;
+use crate::{input, output};
 
-pub(crate) fn run(_: &Up) -> Result<Exit, Failure> {
-    let exit = inspect::run(&Inspect {
-        tool: None,
-        tools: Tools { paths: Vec::new() },
-        profile: toolmark_core::exposure::ProfileName::Generic,
-        server: "toolmark".into(),
-        exposure: toolmark_core::exposure::Mode::Auto,
-        pack: None,
-        disable: Vec::new(),
-        lock: None,
-        config: None,
-        json: false,
-    })?;
+/// How long the start waits for servers before it says which are late.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An address that cannot be listened on.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct CannotListen(String);
+
+pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
+    logs();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(up(arguments))
+}
+
+async fn up(arguments: &Up) -> Result<Exit, Failure> {
+    let written = Written::find(arguments.config.as_deref())?;
+    let (store, sink) = remember(&written, arguments.store.as_deref()).await?;
+    let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
+    let demo = written.path.is_none();
+    let gateway = start(written, Some(&sink)).await?;
+    let serve = Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| refuse(&error, listen))?;
+    let address = serve.address();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(serve.run(stop.clone()));
+    output::line(format_args!("listening on http://{address}/mcp"))?;
+    let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
+    introduce(&gateway, address, demo)?;
+    ended().await;
+    output::note("stopping");
+    stop.cancel();
+    let _ = running.await;
+    if let Err(error) = sink.close().await {
+        output::warn(&format!("the audit: {error}"));
+    }
+    let _ = store.close().await;
+    Ok(Exit::Success)
+}
+
+/// The gateway of a configuration, or of the demo workspace where there is none.
+pub(crate) async fn start(written: Written, sink: Option<&AuditSink>) -> Result<Arc<Gateway>, Failure> {
+    let directory = written.path.as_deref().and_then(std::path::Path::parent).map(PathBuf::from).unwrap_or_default();
+    let demo = written.path.is_none();
+    let lock = if demo { None } else { input::lock_if_any(None)? };
+    let mut builder = GatewayBuilder::new(written.config, directory).lock(lock);
+    if let Some(sink) = sink {
+        builder = builder.recorder(Arc::new(AuditRecorder::new(sink.clone())));
+    }
+    if demo {
+        // DEMO
+    }
+    builder.start().map_err(|error| Failure::Problems(error.problems().to_vec()))
+}
+
+/// The store and the audit in it.
+async fn remember(written: &Written, named: Option<&str>) -> Result<(Store, AuditSink), Failure> {
+    let bad = |error: &dyn Fn() -> Failure| error();
+    let environment = |name: &str| std::env::var(name).ok();
+    let configured = match written.config.gateway.store.as_ref().map(|store| store.expand(&environment)) {
+        Some(Ok(store)) => Some(store.expose().to_owned()),
+        Some(Err(missing)) => {
+            let text = format!("the variable `{}` in `gateway.store` is not set", missing.join("`, `"));
+            return Err(bad(&|| Failure::refused(Exit::BadInput, &CannotListen(text.clone()))));
+        }
+        None => None,
+    };
+    let location = match named.map(str::to_owned).or(configured) {
+        Some(text) => Location::parse(&text).map_err(|error| Failure::refused(Exit::BadInput, &error))?,
+        None => {
+            let path = toolmark_store::default_path(
+                std::env::var_os("XDG_DATA_HOME").as_deref(),
+                std::env::var_os("HOME").as_deref(),
+            );
+            Location::File(path.map_err(|error| Failure::refused(Exit::BadInput, &error))?)
+        }
+    };
+    let clock = || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
+    };
+    let store = Store::open(&location, &Settings::new(clock)).await;
+    let store = store.map_err(|error| Failure::refused(Exit::Failed, &error))?;
+    let durability = match written.config.gateway.durability {
+        toolmark_config::values::Durability::Strict => Durability::Strict,
+        toolmark_config::values::Durability::Batched => Durability::Batched,
+    };
+    let sink = store.audit_sink(SinkSettings { durability, ..SinkSettings::new("local") });
+    Ok((store, sink))
+}
+
+/// Who is there, where to connect, and what to try.
+fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), Failure> {
+    let tools = gateway.snapshot().workspace().catalog().len();
+    for pack in gateway.packs() {
+        let state = match pack.state() {
+            PackState::Ready => "ready".to_owned(),
+            PackState::Starting => "still starting; its tools appear when it is there".to_owned(),
+            PackState::Unavailable(why) => format!("not there, tried again: {}", visible(&why, 200)),
+            PackState::Stopped => "stopped".to_owned(),
+        };
+        output::line(format_args!("  {}: {state}", pack.name()))?;
+    }
+    output::line(format_args!("{} in {}", output::count(tools, "tool"), output::count(gateway.packs().len(), "pack")))?;
     output::line("")?;
-    output::line(
-        "This version has no gateway yet. It will serve these tools to MCP clients at http://127.0.0.1:7319/mcp.",
-    )?;
-    output::line("Until then, look at your own: `toolmark inspect --tools FILE`, `toolmark lint FILE`.")?;
-    Ok(exit)
+    output::line(format_args!("connect   claude mcp add --transport http toolmark http://{address}/mcp"))?;
+    output::line(format_args!("only read http://{address}/mcp/read-only"))?;
+    if demo {
+        output::line("")?;
+        output::line("This is the built-in demo workspace. Try a call that is blocked:")?;
+        output::line(format_args!(
+            "  curl -s http://{address}/mcp -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\"
+        ))?;
+        output::line(
+            "    -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: read_query' \\",
+        )?;
+        output::line(
+            r#"    -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_query","arguments":{"query":"DELETE FROM users"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'"#,
+        )?;
+        output::line("Your own servers: `toolmark init` writes `toolmark.toml` from the clients you have.")?;
+    }
+    Ok(())
+}
+
+/// Waits until somebody wants it to end.
+async fn ended() {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                tokio::select! {
+                    _ = interrupt => {}
+                    _ = terminate.recv() => {}
+                }
+            }
+            Err(_) => {
+                let _ = interrupt.await;
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = interrupt.await;
+}
+
+/// Logs go to standard error; `TOOLMARK_LOG` says how much.
+pub(crate) fn logs() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("TOOLMARK_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init();
+}
+
+fn refuse(error: &ServeError, listen: SocketAddr) -> Failure {
+    let _ = listen;
+    Failure::refused(Exit::Failed, &CannotListen(error.to_string()))
+}
+
+impl Explain for CannotListen {
+    fn code(&self) -> Code {
+        Code::new("cannot-listen")
+    }
+
+    fn why(&self) -> String {
+        "without its address, no client would find the gateway".into()
+    }
+
+    fn fix(&self) -> String {
+        "choose another with `--listen 127.0.0.1:0` (a free port), or stop what listens there".into()
+    }
 }

@@ -79,7 +79,7 @@ store = "${HOME}/toolmark.db"
 public_url = "https://tools.example.com"
 allowed_hosts = ["tools.example.com"]
 allowed_origins = ["https://app.example.com"]
-durability = "full"
+durability = "strict"
 limits = { body_bytes = 1000, depth = 8, concurrency = 2, rate = "10/min", sessions = 5, session_idle = "1h" }
 [gateway.auth]
 tokens = true

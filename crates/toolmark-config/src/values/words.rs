@@ -92,11 +92,11 @@ words! {
 words! {
     /// When a row of the audit counts as written.
     pub enum Durability {
-        /// When the system has it: a crash of the program loses nothing, a power cut may lose the last moments.
+        /// When it is in the queue: rows are written together, a moment later; a crash may lose that moment.
         #[default]
-        Normal = "normal",
+        Batched = "batched",
         /// When the disk has it.
-        Full = "full",
+        Strict = "strict",
     }
 }
 
