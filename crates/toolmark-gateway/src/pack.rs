@@ -162,6 +162,9 @@ impl PackHandle {
                 () = self.stop.cancelled() => return,
                 why = life => why,
             };
+            if self.stop.is_cancelled() {
+                return;
+            }
             tracing::warn!(pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
             self.upstream.store(None);
             self.set(PackState::Unavailable(visible(&why, 500)));
@@ -206,7 +209,10 @@ impl PackHandle {
                 UpstreamEvent::ListChanged(ListKind::Tools | ListKind::Resources | ListKind::Templates | ListKind::Prompts)
                 | UpstreamEvent::Reconnected => {
                     if let Err(why) = self.relist(&upstream, news).await {
-                        tracing::warn!(pack = %self.name, reason = %why, "a list could not be read again");
+                        if self.stop.is_cancelled() {
+                return;
+            }
+            tracing::warn!(pack = %self.name, reason = %why, "a list could not be read again");
                     }
                 }
                 UpstreamEvent::ResourceUpdated(params) => {
