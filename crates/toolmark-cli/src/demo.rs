@@ -3,17 +3,9 @@
 use toolmark_core::document::Document;
 use toolmark_core::snapshot::SnapshotReader;
 
-/// The packs, in load order.
-const PACKS: &[(&str, &str)] = &[
-    ("shop", include_str!("../demo/shop.json")),
-    ("tracker", include_str!("../demo/tracker.json")),
-    ("wiki", include_str!("../demo/wiki.json")),
-    ("mail", include_str!("../demo/mail.json")),
-];
-
 /// Reads all of it.
 pub(crate) fn read(reader: &mut SnapshotReader) {
-    for (pack, text) in PACKS {
+    for (pack, text) in toolmark_gateway::demo::PACKS {
         reader.read(&Document::new(format!("demo/{pack}.json"), (*text).to_owned()), pack);
     }
 }

@@ -22,10 +22,11 @@ fn dangerous_calls_are_stopped_and_harmless_ones_pass() {
         let (known, arguments) = (KnownBehavior::of(tool.definition(), None), &row["arguments"]);
         let facts = analyze(tool, arguments, &settings);
         let call = Call {
+            tool: tool.canonical(),
             known: &known,
             arguments,
             facts: &facts,
-            expectation: None,
+            expectations: [None; 2],
             changed: false,
             preset: Preset::Balanced,
         };

@@ -165,13 +165,17 @@ fn tasks(config: &Config, surroundings: &Surroundings<'_>, problems: &mut Vec<Pr
         let mut expectation = Expectation::new(name.as_str(), task.expect.clone(), task.on_mismatch);
         if let Some(path) = &task.baseline {
             let owner = format!("the task `{name}`");
-            match read(surroundings, &owner, path)
-                .map_err(|error| error.report())
-                .and_then(|text| Baseline::read(&text).map_err(|error| error.report()))
-            {
-                Ok(baseline) => expectation = expectation.with_baseline(baseline),
-                Err(report) => problems.push(Problem::refused(report, None)),
-            }
+            let refused = match read(surroundings, &owner, path) {
+                Err(error) => Some(error.report()),
+                Ok(text) => match Baseline::read(&text) {
+                    Err(error) => Some(error.report()),
+                    Ok(baseline) => {
+                        expectation = expectation.with_baseline(baseline);
+                        None
+                    }
+                },
+            };
+            problems.extend(refused.map(|report| Problem::refused(report, None)));
         }
         tasks.insert(Task::new(parsed, expectation));
     }

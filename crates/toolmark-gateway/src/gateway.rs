@@ -129,9 +129,8 @@ impl GatewayBuilder {
         }
         let surroundings = Surroundings { directory: &self.directory, environment: &environment };
         let empty = Catalog::builder().build_partly();
-        let workspace =
-            assemble::workspace(&self.config, empty, self.lock.clone(), &surroundings, Strictness::Running)
-                .map_err(|error| StartGatewayError { problems: error.problems().to_vec() })?;
+        let workspace = assemble::workspace(&self.config, empty, self.lock.clone(), &surroundings, Strictness::Running)
+            .map_err(|error| StartGatewayError { problems: error.problems().to_vec() })?;
         let config = Arc::new(self.config);
         let snapshot = Snapshot::new(workspace, Arc::clone(&config), packs.clone(), BTreeMap::new());
         let (changes, _) = broadcast::channel(256);
@@ -165,7 +164,7 @@ impl Gateway {
     async fn attend(self: Arc<Self>, mut heard: mpsc::Receiver<News>) {
         while let Some(news) = heard.recv().await {
             match news {
-                News::Listed(pack, listed) => self.take_in(pack, *listed),
+                News::Listed(pack, listed) => self.take_in(&pack, *listed),
                 News::Resource(uri) => {
                     let _ = self.changes.send(Changed::Resource(uri.into()));
                 }
@@ -175,7 +174,7 @@ impl Gateway {
     }
 
     /// Makes the snapshot in which a pack offers this.
-    fn take_in(&self, pack: PackName, listed: Listed) {
+    fn take_in(&self, pack: &PackName, listed: Listed) {
         let mut all = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(pack.clone(), Arc::new(listed));
         let mut builder: CatalogBuilder = Catalog::builder();
@@ -192,8 +191,7 @@ impl Gateway {
         }
         let environment = |name: &str| std::env::var(name).ok();
         let surroundings = Surroundings { directory: &self.directory, environment: &environment };
-        let made =
-            assemble::workspace(&self.config, catalog, self.lock.clone(), &surroundings, Strictness::Running);
+        let made = assemble::workspace(&self.config, catalog, self.lock.clone(), &surroundings, Strictness::Running);
         match made {
             Ok(workspace) => {
                 let snapshot = Snapshot::new(workspace, Arc::clone(&self.config), self.packs.clone(), all.clone());

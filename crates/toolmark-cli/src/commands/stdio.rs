@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use toolmark_core::explain::Explain;
 use toolmark_core::exposure::ProfileName;
-use toolmark_mcp::downstream::{Binding, Caller, Endpoint, Settings};
 use toolmark_gateway::Front;
+use toolmark_mcp::downstream::{Binding, Caller, Endpoint, Settings};
 
 use crate::cli::Stdio;
 use crate::commands::up;

@@ -66,7 +66,7 @@ pub(crate) async fn start(written: Written, sink: Option<&AuditSink>) -> Result<
         builder = builder.recorder(Arc::new(AuditRecorder::new(sink.clone())));
     }
     if demo {
-        // DEMO
+        builder = toolmark_gateway::demo::attach(builder);
     }
     builder.start().map_err(|error| Failure::Problems(error.problems().to_vec()))
 }
@@ -166,7 +166,11 @@ async fn ended() {
 pub(crate) fn logs() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TOOLMARK_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .try_init();
 }
 
 fn refuse(error: &ServeError, listen: SocketAddr) -> Failure {

@@ -129,7 +129,6 @@ impl Behavior {
         let (content, facets) = (self.content_type?, self.facets?);
         Some(BehaviorIdentity::of(&format!("{}|{content}|{facets}", self.short())))
     }
-
 }
 
 impl Action {
