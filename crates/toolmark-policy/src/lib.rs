@@ -53,7 +53,7 @@ pub use answer::{Author, Named, Permission, PolicyAnswer};
 pub use cedar::{CedarDefault, CedarText, ParseCedarDefaultError, SCHEMA};
 pub use config::{PolicyConfig, PolicySettings};
 pub use error::LoadPolicyError;
-pub use policy::Policy;
+pub use policy::{Policy, SettledTool};
 pub use request::{Caller, Request};
 pub use rule::{BuildRuleError, OneOrMany, Rule, RuleBuilder, RuleConfig};
 pub use toolmark_core::gate::{ParsePresetError, Preset};

@@ -12,7 +12,9 @@ use crate::tools::{ToolAt, Universe};
 /// Every tool of the catalog with the rules that name it.
 pub(crate) struct Plan {
     hasher: RandomState,
-    rows: HashTable<Row>,
+    rows: Vec<Row>,
+    /// Places in `rows`, by canonical name.
+    index: HashTable<u32>,
     /// Rules for every tool.
     everywhere: Vec<u32>,
 }
@@ -44,21 +46,38 @@ impl Plan {
                 }
             }
         }
-        let mut rows = HashTable::with_capacity(universe.len());
-        for ((at, tool), rules) in universe.all().zip(of_tool) {
-            let canonical: Box<str> = tool.canonical().as_str().into();
-            let hash = hasher.hash_one(&*canonical);
-            let row = Row { canonical, source: tool.source().clone(), digest: tool.digest(), at, rules: rules.into() };
-            rows.insert_unique(hash, row, |row: &Row| hasher.hash_one(&*row.canonical));
+        let row = |((at, tool), rules): ((ToolAt, &Tool), Vec<u32>)| Row {
+            canonical: tool.canonical().as_str().into(),
+            source: tool.source().clone(),
+            digest: tool.digest(),
+            at,
+            rules: rules.into(),
+        };
+        let rows: Vec<Row> = universe.all().zip(of_tool).map(row).collect();
+        let mut index = HashTable::with_capacity(rows.len());
+        let hash = |at: &u32| rows.get(*at as usize).map_or(0, |row| hasher.hash_one(&*row.canonical));
+        for at in (0..).take(rows.len()) {
+            index.insert_unique(hash(&at), at, hash);
         }
-        Self { hasher, rows, everywhere }
+        Self { hasher, rows, index, everywhere }
     }
 
-    /// The row of a tool, by its key: source and canonical name.
-    pub(crate) fn row(&self, tool: &Tool) -> Option<&Row> {
+    /// Where the row of a tool is, by its key: source and canonical name.
+    pub(crate) fn find(&self, tool: &Tool) -> Option<u32> {
         let canonical = tool.canonical().as_str();
-        let row = self.rows.find(self.hasher.hash_one(canonical), |row| *row.canonical == *canonical)?;
-        (row.source == *tool.source()).then_some(row)
+        let is_named = |at: &u32| self.rows.get(*at as usize).is_some_and(|row| *row.canonical == *canonical);
+        let at = *self.index.find(self.hasher.hash_one(canonical), is_named)?;
+        self.rows.get(at as usize).filter(|row| row.source == *tool.source()).map(|_| at)
+    }
+
+    /// The row that was found for a tool before.
+    pub(crate) fn at(&self, at: u32) -> Option<&Row> {
+        self.rows.get(at as usize)
+    }
+
+    /// The row of a tool.
+    pub(crate) fn row(&self, tool: &Tool) -> Option<&Row> {
+        self.find(tool).and_then(|at| self.at(at))
     }
 
     /// The rules that can apply to a tool: those for every tool first, then those that name it.

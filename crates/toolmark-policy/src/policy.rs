@@ -37,6 +37,10 @@ pub struct Policy {
     notes: Vec<Problem>,
 }
 
+/// Where a policy keeps the rules of one tool. Good for the policy that made it and for no other.
+#[derive(Clone, Copy, Debug)]
+pub struct SettledTool(Option<u32>);
+
 impl Policy {
     /// Reads the rules and policies and settles which tools they mean.
     ///
@@ -84,9 +88,20 @@ impl Policy {
     ///
     /// A tool that was not in the catalog at load is denied: no rule was settled for it, so none would protect it.
     pub fn judge(&self, request: &Request<'_>) -> PolicyAnswer {
+        self.judge_settled(self.settle(request.tool), request)
+    }
+
+    /// Finds the rules of a tool once, for whoever judges many calls of it.
+    #[must_use]
+    pub fn settle(&self, tool: &Tool) -> SettledTool {
+        SettledTool(self.plan.as_ref().and_then(|plan| plan.find(tool)))
+    }
+
+    /// As [`judge`](Self::judge), for a tool that this policy settled before.
+    pub fn judge_settled(&self, settled: SettledTool, request: &Request<'_>) -> PolicyAnswer {
         let mut answer = PolicyAnswer::default();
         let Some(plan) = &self.plan else { return answer };
-        let Some(row) = plan.row(request.tool) else {
+        let Some(row) = settled.0.and_then(|at| plan.at(at)) else {
             answer.reasons.push(stale(request, "the policy was loaded without this tool"));
             return answer;
         };

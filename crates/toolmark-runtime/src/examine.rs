@@ -75,14 +75,17 @@ impl Workspace {
             changed: prepared.is_changed(),
             preset: self.preset(),
         });
-        let answer = self.policy().judge(&toolmark_policy::Request {
-            tool,
-            behavior: known,
-            facts: &facts,
-            arguments,
-            task: task.map(|task| task.name().as_str()),
-            caller,
-        });
+        let answer = self.policy().judge_settled(
+            prepared.settled(),
+            &toolmark_policy::Request {
+                tool,
+                behavior: known,
+                facts: &facts,
+                arguments,
+                task: task.map(|task| task.name().as_str()),
+                caller,
+            },
+        );
         for reason in answer.reasons {
             verdict = verdict.and(reason);
         }

@@ -1,6 +1,7 @@
 //! Everything that decides about calls, as one immutable snapshot that is replaced whole.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use toolmark_core::behavior::{Behavior, KnownBehavior};
@@ -11,7 +12,7 @@ use toolmark_core::names::{CanonicalName, PackName};
 use toolmark_core::tool::Tool;
 use toolmark_effects::settings::Settings;
 use toolmark_effects::{Analyzer, EffectCache};
-use toolmark_policy::{LoadPolicyError, Policy, PolicyConfig};
+use toolmark_policy::{LoadPolicyError, Policy, PolicyConfig, SettledTool};
 
 use crate::task::{Task, Tasks};
 
@@ -19,7 +20,8 @@ use crate::task::{Task, Tasks};
 #[derive(Debug)]
 pub struct Workspace {
     catalog: Catalog,
-    tools: HashMap<CanonicalName, Prepared>,
+    /// By where the tool is in memory: the catalog beside it keeps every tool where it is.
+    tools: HashMap<usize, Prepared, BuildHasherDefault<Address>>,
     policy: Policy,
     tasks: Tasks,
     lock: Option<Lock>,
@@ -32,6 +34,7 @@ pub struct Prepared {
     operator: Option<Behavior>,
     settings: Arc<Settings>,
     task: Option<Arc<Task>>,
+    settled: SettledTool,
     known: OnceLock<KnownBehavior>,
     analyzer: OnceLock<Analyzer>,
     changed: bool,
@@ -48,6 +51,30 @@ pub struct WorkspaceBuilder {
     pack_settings: BTreeMap<PackName, Arc<Settings>>,
     pack_tasks: BTreeMap<PackName, Arc<Task>>,
     effects: Arc<EffectCache>,
+}
+
+/// Spreads the addresses of tools; they are not chosen by anybody, so nothing has to be hidden.
+#[derive(Default)]
+struct Address(u64);
+
+fn address(tool: &Tool) -> usize {
+    std::ptr::from_ref(tool).addr()
+}
+
+impl Hasher for Address {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_usize(usize::from(*byte));
+        }
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.0 = (self.0 ^ value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl WorkspaceBuilder {
@@ -127,11 +154,12 @@ impl WorkspaceBuilder {
                 self.settings.get(tool.canonical()).or_else(|| of_pack(&self.pack_settings, tool)).unwrap_or(&usual),
             ),
             task: of_pack(&self.pack_tasks, tool).cloned(),
+            settled: policy.settle(tool),
             known: OnceLock::new(),
             analyzer: OnceLock::new(),
             changed: self.lock.as_ref().is_some_and(|lock| lock.state(tool) == PinState::Changed),
         };
-        let tools = catalog.tools().map(|tool| (tool.canonical().clone(), prepare(tool))).collect();
+        let tools = catalog.tools().map(|tool| (address(tool), prepare(tool))).collect();
         Ok(Workspace { catalog, tools, policy, tasks: self.tasks, lock: self.lock, effects: self.effects })
     }
 }
@@ -181,7 +209,7 @@ impl Workspace {
     /// What is known about a tool of this workspace.
     #[must_use]
     pub fn prepared(&self, tool: &Tool) -> Option<&Prepared> {
-        self.tools.get(tool.canonical())
+        self.tools.get(&address(tool))
     }
 
     /// What a tool is known to do; from its definition alone where it does not belong to this workspace.
@@ -209,6 +237,11 @@ impl Prepared {
     #[must_use]
     pub fn task(&self) -> Option<&Task> {
         self.task.as_deref()
+    }
+
+    /// Where the policy keeps its rules.
+    pub(crate) fn settled(&self) -> SettledTool {
+        self.settled
     }
 
     /// True when it is not the tool that was approved.

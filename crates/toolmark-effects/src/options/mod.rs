@@ -29,8 +29,8 @@ pub(crate) fn read(manner: &Manner, arguments: &Value, settings: &Settings, part
     if let Some(effect) = manner.sweeps() {
         parts.push(part(String::new(), effect));
     }
-    let mut walk = Walk { manner, settings, pointer: String::new(), name: String::new(), left: MAX_VALUES, parts };
-    walk.fields(arguments, 0);
+    let mut walk = Walk { manner, settings, left: MAX_VALUES, parts };
+    walk.fields(arguments, Place::Top, 0);
 }
 
 fn part(pointer: String, effect: Effect) -> Part {
@@ -49,76 +49,87 @@ struct Argument<'a> {
 struct Walk<'a, 'p> {
     manner: &'a Manner,
     settings: &'a Settings,
-    pointer: String,
-    name: String,
     left: usize,
     parts: &'p mut Vec<Part>,
 }
 
+/// Where a value stands. Written out only when something is found there.
+#[derive(Clone, Copy)]
+enum Place<'p> {
+    Top,
+    Field(&'p Place<'p>, &'p str),
+    Item(&'p Place<'p>, usize),
+}
+
+impl Place<'_> {
+    fn pointer(&self) -> String {
+        match self {
+            Self::Top => String::new(),
+            Self::Field(above, key) => format!("{}/{}", above.pointer(), key.replace('~', "~0").replace('/', "~1")),
+            Self::Item(above, index) => format!("{}/{index}", above.pointer()),
+        }
+    }
+}
+
 impl Walk<'_, '_> {
-    fn fields(&mut self, value: &Value, depth: u8) {
+    fn fields(&mut self, value: &Value, above: Place<'_>, depth: u8) {
         let Some(fields) = value.as_object() else { return };
         for (key, value) in fields {
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
-            let length = self.pointer.len();
-            self.pointer.push('/');
-            if key.contains(['~', '/']) {
-                self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
-            } else {
-                self.pointer.push_str(key);
-            }
+            let place = Place::Field(&above, key);
             // What the operator says about an argument is not second-guessed.
-            if !self.settings.languages.contains_key(&self.pointer) {
-                self.field(key, value, depth);
+            let languages = &self.settings.languages;
+            if languages.is_empty() || !languages.contains_key(&place.pointer()) {
+                self.field(key, value, place, depth);
             }
-            self.pointer.truncate(length);
         }
     }
 
-    fn field(&mut self, key: &str, value: &Value, depth: u8) {
-        let mut name = std::mem::take(&mut self.name);
-        plain(key, &mut name);
-        let argument = Argument { name: &name, value, top: depth == 0 };
+    fn field(&mut self, key: &str, value: &Value, place: Place<'_>, depth: u8) {
+        let mut letters = [0; MAX_NAME];
+        let name = plain(key, &mut letters);
+        let argument = Argument { name, value, top: depth == 0 };
         let effect = flags::read(self.manner, &argument)
             .or_else(|| choices::read(self.manner, &argument))
             .or_else(|| verbs::read(self.manner, key, &argument))
             .or_else(|| policies::read(self.manner, &argument))
             .or_else(|| amounts::read(self.manner, &argument));
         if let Some(effect) = effect {
-            self.parts.push(part(self.pointer.clone(), effect));
+            self.parts.push(part(place.pointer(), effect));
         }
-        let data = holds_data(&name);
-        self.name = name;
-        if depth < MAX_DEPTH && !data {
+        if depth < MAX_DEPTH && (value.is_object() || value.is_array()) && !holds_data(name) {
             match value {
-                Value::Object(_) => self.fields(value, depth + 1),
-                Value::Array(items) => self.items(items, depth + 1),
+                Value::Object(_) => self.fields(value, place, depth + 1),
+                Value::Array(items) => self.items(items, place, depth + 1),
                 _ => {}
             }
         }
     }
 
-    fn items(&mut self, items: &[Value], depth: u8) {
+    fn items(&mut self, items: &[Value], above: Place<'_>, depth: u8) {
         for (index, item) in items.iter().enumerate().take(self.left) {
             if item.is_object() {
-                let length = self.pointer.len();
-                self.pointer.push_str(&format!("/{index}"));
-                self.fields(item, depth);
-                self.pointer.truncate(length);
+                self.fields(item, Place::Item(&above, index), depth);
             }
         }
     }
 }
 
-/// Brings a name into its plain form: `dropTarget`, `drop_target` and `drop-target` are one.
-fn plain(key: &str, out: &mut String) {
-    out.clear();
-    if key.len() <= MAX_NAME {
-        out.extend(key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
+/// Brings a name into its plain form: `dropTarget`, `drop_target` and `drop-target` are one. Nothing for a name that is too long.
+fn plain<'l>(key: &str, letters: &'l mut [u8; MAX_NAME]) -> &'l str {
+    if key.len() > MAX_NAME {
+        return "";
     }
+    let mut length = 0;
+    let kept = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+    for (slot, byte) in letters.iter_mut().zip(kept) {
+        *slot = byte;
+        length += 1;
+    }
+    letters.get(..length).and_then(|letters| std::str::from_utf8(letters).ok()).unwrap_or_default()
 }
 
 /// Arguments that hold what somebody stores: what is called `public` in there is a column, not an option.
