@@ -7,6 +7,9 @@ use toolmark_core::exposure::{Mode, ProfileName};
 use toolmark_core::gate::Preset;
 use toolmark_core::severity::Severity;
 
+use crate::commands::config::Configuration;
+use crate::commands::init::Init;
+use crate::commands::wrap::{Unwrap, Wrap};
 use crate::exit;
 
 /// Which tool did the agent really call, and may it?
@@ -45,6 +48,15 @@ pub(crate) enum Command {
     Baseline(Baseline),
     /// Measure the classifier, the identities and the gate on labelled data
     Eval(Eval),
+    /// Take over the servers of the MCP clients on this machine, and write `toolmark.toml` after showing it
+    Init(Init),
+    /// Work with the configuration
+    #[command(subcommand)]
+    Config(Configuration),
+    /// Rewrite a client's file so that it reaches its servers through Toolmark
+    Wrap(Wrap),
+    /// Restore a client's file
+    Unwrap(Unwrap),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -389,6 +401,10 @@ impl Cli {
             Command::Baseline(Baseline::Show(arguments)) => arguments.json,
             Command::Baseline(Baseline::Diff(arguments)) => arguments.json,
             Command::Eval(arguments) => arguments.json,
+            Command::Init(arguments) => arguments.json,
+            Command::Config(command) => command.wants_json(),
+            Command::Wrap(arguments) => arguments.json,
+            Command::Unwrap(arguments) => arguments.json,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The `toolmark` binary: reads what people ask for, runs one command, answers with a documented exit code.
 
 mod cli;
+mod clients;
 mod commands;
 mod demo;
 mod exit;
@@ -30,6 +31,10 @@ fn main() -> ExitCode {
         Command::Policy(command) => commands::policy::run(&command),
         Command::Baseline(command) => commands::baseline::run(&command),
         Command::Eval(arguments) => commands::eval::run(&arguments),
+        Command::Init(arguments) => commands::init::run(&arguments),
+        Command::Config(command) => commands::config::run(&command),
+        Command::Wrap(arguments) => commands::wrap::run(&arguments),
+        Command::Unwrap(arguments) => commands::wrap::undo(&arguments),
     };
     match done {
         Ok(exit) => exit.into(),

@@ -1,5 +1,6 @@
 //! Files with variables, one `NAME=value` a line, as `envFile` of VS Code and `env_file` of a pack name them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -25,7 +26,7 @@ pub struct ReadEnvFileError {
 /// [`ReadEnvFileError`] with the numbers of all lines that are no such thing. What stands in them is not shown.
 pub fn read(text: &str, label: &str) -> Result<Vec<(String, Secret)>, ReadEnvFileError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut read: Vec<(String, Secret)> = Vec::new();
+    let mut read: BTreeMap<String, (usize, Secret)> = BTreeMap::new();
     let mut lines = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -35,13 +36,18 @@ pub fn read(text: &str, label: &str) -> Result<Vec<(String, Secret)>, ReadEnvFil
         let line = line.strip_prefix("export ").unwrap_or(line);
         match line.split_once('=').and_then(|(name, value)| Some((name.trim(), value_of(value.trim())?))) {
             Some((name, value)) if is_variable(name) => {
-                read.retain(|(before, _)| before != name);
-                read.push((name.to_owned(), Secret::new(value)));
+                read.insert(name.to_owned(), (at, Secret::new(value)));
             }
             _ => lines.push(at + 1),
         }
     }
-    if lines.is_empty() { Ok(read) } else { Err(ReadEnvFileError { label: visible(label, 200), lines }) }
+    if !lines.is_empty() {
+        return Err(ReadEnvFileError { label: visible(label, 200), lines });
+    }
+    let mut read: Vec<(usize, String, Secret)> =
+        read.into_iter().map(|(name, (at, value))| (at, name, value)).collect();
+    read.sort_by_key(|(at, ..)| *at);
+    Ok(read.into_iter().map(|(_, name, value)| (name, value)).collect())
 }
 
 fn value_of(text: &str) -> Option<String> {

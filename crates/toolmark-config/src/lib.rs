@@ -20,13 +20,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod clients;
 mod config;
 pub mod env_file;
 mod expand;
+pub mod import;
 mod read;
+pub mod render;
 mod schema;
 pub mod sections;
+mod tree;
 pub mod values;
+pub mod wrap;
 
 pub use config::Config;
 pub use expand::{Connection, ExpandConfigError, Expanded, Http, Missing, Stdio, UpstreamAuth};

@@ -1,12 +1,15 @@
 //! One file a command.
 
 pub(crate) mod baseline;
+pub(crate) mod config;
 pub(crate) mod diff;
 pub(crate) mod eval;
 pub(crate) mod explain;
+pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod resolve;
 pub(crate) mod up;
+pub(crate) mod wrap;

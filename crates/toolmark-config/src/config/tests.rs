@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use proptest::prelude::*;
 use toolmark_core::behavior::Behavior;
 use toolmark_core::explain::Explain as _;
 use toolmark_core::exposure::Mode;
@@ -315,6 +316,32 @@ fn what_may_be_secret_is_never_shown() {
     let expanded = config.expand(&|_| Some("s3cret".into())).unwrap();
     let shown = format!("{config:?} {expanded:?}");
     assert!(!shown.contains("s3cret") && shown.contains("${V}"), "{shown}");
+}
+
+#[test]
+fn problems_without_end_are_counted_and_not_all_told() {
+    let text: String = (0..100_000).map(|number| format!("k{number} = 1\n")).collect();
+    let error = Config::read(&text, "t").unwrap_err();
+    assert_eq!((error.problems().len(), error.more()), (200, 99_800));
+    assert_eq!(error.to_string(), "`t` has 100000 problems");
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_reading_panic(
+        parts in proptest::collection::vec(
+            prop::sample::select(vec![
+                "[packs.a]\n", "[[rules]]\n", "[tasks.t]\n", "[gateway]\n", "url = ", "command = ", "expect = ", "limits = ", "verdict = ",
+                "\"x\"\n", "[1, {a = 2}]\n", "{ timeout = \"1s\" }\n", "tools.b.languages = ", "{ q = 'sql' }\n", "'${A'\n", "é", "\n", "listen = ",
+                "'0.0.0.0:1'\n", "\"\"\"", "1979-05-27\n", "-9e99\n", "0xffffffffffffffff\n",
+            ]),
+            0..12,
+        )
+    ) {
+        if let Ok(config) = Config::read(&parts.concat(), "t") {
+            let _ = config.expand(&|_| None);
+        }
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use toolmark_core::text::visible;
 pub struct ReadConfigError {
     label: String,
     problems: Vec<Problem>,
+    more: usize,
 }
 
 /// One thing that is wrong. Values that may be secret are never part of it.
@@ -28,7 +29,7 @@ pub(crate) enum Refused {
     #[error("`{key}`: {message}")]
     Value { key: String, message: String, fix: String },
     #[error("`{key}`: {}", report.what())]
-    Inner { key: String, report: Report },
+    Inner { key: String, report: Box<Report> },
     #[error("{table} {message}")]
     Missing { table: String, message: String, fix: String },
     #[error("{table} {message}")]
@@ -56,7 +57,7 @@ impl Refused {
 
     /// What another parser says.
     pub(crate) fn inner(error: &dyn Explain) -> Self {
-        Self::Inner { key: String::new(), report: error.report() }
+        Self::Inner { key: String::new(), report: Box::new(error.report()) }
     }
 
     /// The same, with the keys that lead to it.
@@ -154,13 +155,22 @@ impl Explain for Refused {
         if let Some(key) = self.key() {
             facts.insert("key".into(), key.into());
         }
+        if let Self::Missing { table, .. } | Self::Conflict { table, .. } | Self::UnknownKey { table, .. } = self {
+            facts.insert("table".into(), table.trim_matches(['`', '[', ']']).into());
+        }
         facts
     }
 }
 
 impl ReadConfigError {
-    pub(crate) fn new(label: &str, problems: Vec<Problem>) -> Self {
-        Self { label: visible(label, 200), problems }
+    pub(crate) fn new(label: &str, problems: Vec<Problem>, more: usize) -> Self {
+        Self { label: visible(label, 200), problems, more }
+    }
+
+    /// How many problems there are beyond those that are told.
+    #[must_use]
+    pub fn more(&self) -> usize {
+        self.more
     }
 
     /// What is wrong, in the order of the text.
@@ -174,7 +184,7 @@ impl fmt::Display for ReadConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problems.as_slice() {
             [only] => write!(f, "`{}`: {}", self.label, only.report().what()),
-            all => write!(f, "`{}` has {} problems", self.label, all.len()),
+            all => write!(f, "`{}` has {} problems", self.label, all.len() + self.more),
         }
     }
 }

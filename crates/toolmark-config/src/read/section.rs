@@ -25,8 +25,7 @@ impl<'t, 'r> Section<'t, 'r> {
         for (key, _) in in_order(table) {
             let name: &str = key.get_ref();
             if !known.contains(&name) {
-                let unknown = Refused::unknown_key(name, &node.path, known);
-                reader.refuse(key.span().start, &unknown);
+                reader.refuse_with(key.span().start, || Refused::unknown_key(name, &node.path, known).report());
             }
         }
         Some(Self { table, at: node.at, path: node.path.clone(), refused: Vec::new(), reader })

@@ -11,6 +11,7 @@ mod tool;
 
 pub use gateway::{Gateway, GatewayAuth, GatewayLimits, Jwt};
 pub use pack::{OAuth, Pack, PackAuth, PackLimits};
+pub(crate) use pack::{is_header, is_web_address};
 pub use policy::PolicySection;
 pub(crate) use policy::RuleShape;
 pub use profile::{Console, Names, Profile};

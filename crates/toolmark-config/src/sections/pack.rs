@@ -9,7 +9,7 @@ use toolmark_policy::pattern::Glob;
 use super::foreign::{DurationText, ExposureWord, GlobText};
 use super::tool::Tool;
 use crate::read::{Refused, Section, table, table_name};
-use crate::values::{Entries, Era, Grant, Name, Size, Template, Transport, Trust, is_variable};
+use crate::values::{Entries, Era, Grant, Name, Size, Template, Transport, Trust, is_environment_name};
 
 table! {
     /// One MCP server: a program that is started (`command`) or an address that is called (`url`).
@@ -169,9 +169,9 @@ fn check(pack: &Pack, section: &mut Section<'_, '_>) {
         }
     }
     for key in pack.env.iter().map(|(key, _)| key).chain(&pack.inherit_env) {
-        if !is_variable(key) {
+        if !is_environment_name(key) {
             let message = format!("`{}` is no name of a variable", toolmark_core::text::visible(key, 40));
-            let error = Refused::value(message, "use letters, digits and `_`, beginning with a letter or `_`");
+            let error = Refused::value(message, "use letters, digits and `_`; it cannot be empty or hold `=`");
             section.refuse(Some("env"), &error.at_key(&format!("{}.env", section.path())));
         }
     }

@@ -17,8 +17,8 @@ pub use name::{Name, ParseNameError};
 pub use rate::Rate;
 pub use secret::Secret;
 pub use size::Size;
-pub(crate) use template::is_variable;
 pub use template::{Part, Template};
+pub(crate) use template::{is_environment_name, is_variable};
 pub(crate) use words::no_word;
 pub use words::{Durability, Era, Grant, LogFormat, Transport, Trust};
 

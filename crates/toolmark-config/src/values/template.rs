@@ -32,10 +32,19 @@ impl Template {
         if text.is_empty() { Self::default() } else { Self(vec![Part::Literal(Secret::new(text))]) }
     }
 
-    /// Puts parts together.
+    /// Puts parts together. Texts beside each other become one.
     #[must_use]
     pub fn from_parts(parts: Vec<Part>) -> Self {
-        Self(parts)
+        let mut merged: Vec<Part> = Vec::with_capacity(parts.len());
+        for part in parts {
+            match (merged.last_mut(), part) {
+                (Some(Part::Literal(before)), Part::Literal(text)) => {
+                    *before = Secret::new(format!("{}{}", before.expose(), text.expose()));
+                }
+                (_, part) => merged.push(part),
+            }
+        }
+        Self(merged)
     }
 
     /// Its parts.
@@ -91,9 +100,12 @@ impl Template {
     #[must_use]
     pub fn written(&self) -> Secret {
         let mut whole = String::new();
-        for part in &self.0 {
+        for (at, part) in self.0.iter().enumerate() {
             match part {
-                Part::Literal(text) => whole.push_str(&text.expose().replace("${", "$${")),
+                Part::Literal(text) => {
+                    let variable = matches!(self.0.get(at + 1), Some(Part::Variable { .. }));
+                    escape(text.expose(), variable, &mut whole);
+                }
                 Part::Variable { name, default: None } => whole.push_str(&format!("${{{name}}}")),
                 Part::Variable { name, default: Some(default) } => {
                     whole.push_str(&format!("${{{name}:-{}}}", default.expose()));
@@ -110,13 +122,16 @@ impl Template {
         let mut rest = text;
         while let Some(at) = rest.find("${") {
             let (before, after) = (rest.get(..at).unwrap_or_default(), rest.get(at + 2..).unwrap_or_default());
-            if let Some(before) = before.strip_suffix('$') {
-                literal.push_str(before);
-                literal.push_str("${");
+            // Of a run of `$` before `{`, two stand for one; an odd one begins a variable.
+            let plain = before.trim_end_matches('$');
+            let dollars = before.len() - plain.len() + 1;
+            literal.push_str(plain);
+            literal.extend(std::iter::repeat_n('$', dollars / 2));
+            if dollars.is_multiple_of(2) {
+                literal.push('{');
                 rest = after;
                 continue;
             }
-            literal.push_str(before);
             let Some((inside, after)) = after.split_once('}') else {
                 return Err(wrong("a `${` has no `}`".into()));
             };
@@ -134,6 +149,21 @@ impl Template {
     }
 }
 
+/// Doubles every `$` that would otherwise begin a variable.
+fn escape(literal: &str, before_variable: bool, out: &mut String) {
+    let mut rest = literal;
+    while let Some(at) = rest.find('$') {
+        let (before, from) = (rest.get(..at).unwrap_or_default(), rest.get(at..).unwrap_or_default());
+        let after = from.trim_start_matches('$');
+        let dollars = from.len() - after.len();
+        let doubled = after.starts_with('{') || (after.is_empty() && before_variable);
+        out.push_str(before);
+        out.extend(std::iter::repeat_n('$', if doubled { dollars * 2 } else { dollars }));
+        rest = after;
+    }
+    out.push_str(rest);
+}
+
 /// What stands between `${` and `}`.
 fn variable(inside: &str) -> Result<Part, Refused> {
     let inside = inside.strip_prefix("env:").unwrap_or(inside);
@@ -146,6 +176,11 @@ fn variable(inside: &str) -> Result<Part, Refused> {
     } else {
         Err(wrong(format!("`${{{}}}` is no variable", toolmark_core::text::visible(name, 40))))
     }
+}
+
+/// True for what the environment of a program can hold; more than what can stand between braces.
+pub(crate) fn is_environment_name(name: &str) -> bool {
+    !name.is_empty() && !name.chars().any(|character| character == '=' || character.is_control())
 }
 
 /// True for what an environment calls a variable.

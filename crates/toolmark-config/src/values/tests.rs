@@ -69,6 +69,20 @@ fn a_template_knows_its_variables_and_refuses_what_is_none() {
 
 proptest! {
     #[test]
+    fn a_template_of_any_parts_is_written_so_that_it_reads_as_itself(
+        parts in proptest::collection::vec(prop_oneof!["[$${}a:]{1,4}".prop_map(Some), Just(None)], 0..5)
+    ) {
+        let part = |literal: Option<String>| match literal {
+            Some(text) => Part::Literal(Secret::new(text)),
+            None => Part::Variable { name: "V".into(), default: None },
+        };
+        let template = Template::from_parts(parts.into_iter().map(part).collect());
+        let again = Template::parse(template.written().expose()).map_err(|_| TestCaseError::fail("not read"))?;
+        let environment = |_: &str| Some("<v>".to_owned());
+        prop_assert_eq!(again.expand(&environment), template.expand(&environment));
+    }
+
+    #[test]
     fn a_template_that_is_written_reads_as_itself(text in "([a${}:-]|\\$\\{|\\$\\$\\{X\\}|\\$\\{Y(:-[a-z]*)?\\}){0,12}") {
         if let Ok(template) = Template::parse(&text) {
             let again = Template::parse(template.written().expose()).map_err(|_| TestCaseError::fail("not read"))?;

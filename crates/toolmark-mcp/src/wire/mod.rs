@@ -3,14 +3,18 @@
 
 pub mod codes;
 pub mod headers;
+mod id;
 mod message;
 mod object;
 pub mod params;
+mod refusal;
 mod scan;
 pub mod sse;
 pub mod version;
 pub mod write;
 
-pub use message::{Id, Message, ReadMessageError, ReadMessageErrorKind, RpcError};
+pub use id::Id;
+pub use message::{Message, RpcError};
 pub use object::{Change, RawObject, ResultType, read_items};
+pub use refusal::{ReadMessageError, ReadMessageErrorKind};
 pub use scan::Limits;

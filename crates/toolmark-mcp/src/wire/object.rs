@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::message::ReadMessageErrorKind;
+use super::refusal::ReadMessageErrorKind;
 use super::scan::{Limits, Quoted, ScanError, Scanner};
 use super::write::quote_into;
 

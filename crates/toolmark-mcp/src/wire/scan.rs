@@ -114,24 +114,25 @@ impl<'a> Scanner<'a> {
         let mut escaped = false;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let Some(length) = memchr2(b'"', b'\\', rest) else {
-                self.at = self.bytes.len();
-                return Err(self.syntax());
+            // Most strings, and most stretches between escapes, are short; for those a search is not worth its beginning.
+            let short = rest.iter().take(SHORT).position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
+            let length = match short {
+                Some(length) => length,
+                None => plain_length(rest),
             };
-            let plain = rest.get(..length).unwrap_or_default();
-            // No early exit: without one the loop becomes vector instructions.
-            if plain.iter().fold(false, |found, &byte| found | (byte < 0x20)) {
-                self.at += plain.iter().position(|&byte| byte < 0x20).unwrap_or_default();
-                return Err(self.syntax());
-            }
             self.at += length;
-            if rest.get(length) == Some(&b'"') {
-                let end = self.at;
-                self.at += 1;
-                return Ok(Quoted { start, end, escaped });
+            match rest.get(length) {
+                Some(b'"') => {
+                    let end = self.at;
+                    self.at += 1;
+                    return Ok(Quoted { start, end, escaped });
+                }
+                Some(b'\\') => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                _ => return Err(self.syntax()),
             }
-            escaped = true;
-            self.escape()?;
         }
     }
 
@@ -245,5 +246,20 @@ impl<'a> Scanner<'a> {
         }
         self.at = at;
         if fine { Ok(()) } else { Err(self.syntax()) }
+    }
+}
+
+/// How many bytes at the beginning of a string are searched one by one.
+const SHORT: usize = 16;
+
+/// How many bytes there are before a quote, a backslash or a control character.
+fn plain_length(rest: &[u8]) -> usize {
+    let length = memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+    let plain = rest.get(..length).unwrap_or_default();
+    // No early exit: without one the loop becomes vector instructions.
+    if plain.iter().fold(false, |found, &byte| found | (byte < 0x20)) {
+        plain.iter().position(|&byte| byte < 0x20).unwrap_or(length)
+    } else {
+        length
     }
 }

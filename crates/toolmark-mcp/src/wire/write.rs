@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::message::Id;
+use super::id::Id;
 use super::object::{Change, RawObject};
 use super::scan::Limits;
 

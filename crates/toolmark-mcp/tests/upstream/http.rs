@@ -45,6 +45,7 @@ type Body = BoxBody<Bytes, Infallible>;
 
 struct Server {
     url: String,
+    connections: Arc<AtomicUsize>,
     seen: mpsc::UnboundedReceiver<Seen>,
 }
 
@@ -79,8 +80,11 @@ async fn serve(script: impl Fn(&Seen) -> Response<Body> + Send + Sync + 'static)
     let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
     let (sender, seen) = mpsc::unbounded_channel();
     let script = Arc::new(script);
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counter = connections.clone();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
+            counter.fetch_add(1, Ordering::SeqCst);
             let (script, sender) = (script.clone(), sender.clone());
             tokio::spawn(async move {
                 let answer = service_fn(move |request: Request<Incoming>| {
@@ -100,7 +104,7 @@ async fn serve(script: impl Fn(&Seen) -> Response<Body> + Send + Sync + 'static)
             });
         }
     });
-    Server { url, seen }
+    Server { url, connections, seen }
 }
 
 fn with(status: u16, kind: &str, body: impl Into<Bytes>) -> Response<Body> {
@@ -122,6 +126,15 @@ fn events(parts: Vec<String>) -> Response<Body> {
 fn open_stream(said: String) -> Response<Body> {
     let said = stream::iter([Ok::<_, Infallible>(Frame::data(Bytes::from(said)))]);
     let body = StreamBody::new(futures_util::StreamExt::chain(said, stream::pending())).boxed();
+    Response::builder().header("content-type", "text/event-stream").body(body).expect("a response")
+}
+
+/// A stream that says what comes through a channel.
+fn spoken(texts: mpsc::UnboundedReceiver<String>) -> Response<Body> {
+    let frames = stream::unfold(texts, |mut texts| async {
+        texts.recv().await.map(|text| (Ok::<_, Infallible>(Frame::data(Bytes::from(text))), texts))
+    });
+    let body = StreamBody::new(SyncStream(std::sync::Mutex::new(Box::pin(frames)))).boxed();
     Response::builder().header("content-type", "text/event-stream").body(body).expect("a response")
 }
 
@@ -433,14 +446,8 @@ async fn oldest(endpoint: &'static str) -> Server {
     serve(move |seen| match (&seen.method, seen.rpc()) {
         (&Method::GET, _) => {
             let Some(receiver) = receiver.lock().expect("a lock").take() else { return with(409, "", "") };
-            let first = stream::iter([format!("event: endpoint\ndata: {endpoint}\n\n")]);
-            let later =
-                stream::unfold(receiver, |mut receiver| async { receiver.recv().await.map(|text| (text, receiver)) });
-            let frames = futures_util::StreamExt::chain(first, later);
-            let frames =
-                futures_util::StreamExt::map(frames, |text| Ok::<_, Infallible>(Frame::data(Bytes::from(text))));
-            let body = BodyExt::boxed(StreamBody::new(SyncStream(std::sync::Mutex::new(Box::pin(frames)))));
-            Response::builder().header("content-type", "text/event-stream").body(body).expect("a response")
+            let _ = sender.send(format!("event: endpoint\ndata: {endpoint}\n\n"));
+            spoken(receiver)
         }
         (&Method::POST, _) if !seen.path.starts_with("/messages") => with(405, "", ""),
         (_, "initialize") => {
@@ -517,4 +524,104 @@ async fn headers_of_the_operator_go_along_and_a_fixed_era_is_not_asked_for() {
     assert!(
         seen.iter().all(|seen| seen.rpc() != "server/discover" && seen.header("authorization") == Some("Bearer ours"))
     );
+}
+
+#[tokio::test]
+async fn a_server_that_forgets_a_session_in_its_own_words_gets_a_new_one_all_the_same() {
+    let sessions = AtomicUsize::new(0);
+    let server = serve(move |seen| {
+        old(seen, &sessions).unwrap_or_else(|| match seen.header("mcp-session-id") {
+            Some("s0") => {
+                let error = json!({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no valid session"}});
+                with(400, "application/json", error.to_string())
+            }
+            _ => json_answer(seen, &json!({"fine":true})),
+        })
+    })
+    .await;
+    let (upstream, _events) = connect(server.target()).await;
+    assert!(matches!(upstream.request(call(r#"{"name":"a"}"#)).await, Ok(Reply::Error(_))));
+    assert_eq!(parsed(upstream.request(call(r#"{"name":"a"}"#)).await)["fine"], true);
+}
+
+#[tokio::test]
+async fn a_server_that_closes_its_stream_on_purpose_is_asked_again_until_it_answers() {
+    let sessions = AtomicUsize::new(0);
+    let visits = AtomicUsize::new(0);
+    let server = serve(move |seen| {
+        old(seen, &sessions).unwrap_or_else(|| match visits.fetch_add(1, Ordering::SeqCst) {
+            visit @ 0..9 => events(vec![format!("id: {visit}\nretry: 0\ndata: \n\n")]),
+            _ => events(vec!["data: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"n\":9}}\n\n".to_owned()]),
+        })
+    })
+    .await;
+    let (upstream, _events) = connect(server.target()).await;
+    assert_eq!(parsed(upstream.request(call(r#"{"name":"a"}"#)).await), json!({"n":9}));
+}
+
+#[tokio::test]
+async fn a_question_in_the_stream_of_the_session_goes_to_the_only_request_there_is() {
+    let sessions = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::unbounded_channel::<String>();
+    let receiver = std::sync::Mutex::new(Some(receiver));
+    let mut server = serve(move |seen| {
+        if seen.body.get("result").is_some() || seen.body.get("error").is_some() {
+            return with(202, "", "");
+        }
+        if seen.method == Method::GET
+            && let Some(receiver) = receiver.lock().expect("a lock").take()
+        {
+            return spoken(receiver);
+        }
+        old(seen, &sessions).unwrap_or_else(|| {
+            let question = r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}"#;
+            let _ = sender.send(format!("data: {question}\n\n"));
+            open_stream(": \n\n".to_owned())
+        })
+    })
+    .await;
+    let (upstream, _events) = connect(server.target()).await;
+    let (first, asked) = observed(call(r#"{"name":"one"}"#));
+    let answered = async |server: &mut Server| loop {
+        let seen = server.sees("").await;
+        if seen.method == Method::POST {
+            break seen.body;
+        }
+    };
+    let waiting = upstream.request(first);
+    tokio::pin!(waiting);
+    let answer = tokio::select! {
+        reply = &mut waiting => panic!("{reply:?}"),
+        answer = answered(&mut server) => answer,
+    };
+    assert_eq!((&answer["result"]["action"], asked.heard().len()), (&json!("accept"), 1));
+    let (second, other) = observed(call(r#"{"name":"two"}"#));
+    let answer = tokio::select! {
+        reply = &mut waiting => panic!("{reply:?}"),
+        reply = upstream.request(second) => panic!("{reply:?}"),
+        answer = answered(&mut server) => answer,
+    };
+    assert_eq!(answer["error"]["code"], -32600, "two could be meant");
+    assert_eq!((asked.heard().len(), other.heard().len()), (1, 0));
+}
+
+#[tokio::test]
+async fn connections_are_used_again_whether_the_answer_is_json_or_a_stream() {
+    for stream in [false, true] {
+        let server = serve(move |seen| {
+            modern(seen).unwrap_or_else(|| {
+                let message = json!({"jsonrpc":"2.0","id":seen.body["id"],"result":{}});
+                if stream { events(vec![format!("data: {message}\n\n")]) } else { json_answer(seen, &json!({})) }
+            })
+        })
+        .await;
+        let (upstream, _events) = connect(server.target()).await;
+        for _ in 0..20 {
+            parsed(upstream.request(call(r#"{"name":"a"}"#)).await);
+            // The end of a stream may come a moment after the answer in it.
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let connections = server.connections.load(Ordering::SeqCst);
+        assert!(connections < 10, "{connections} connections for 20 calls, in a stream: {stream}");
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_body_util::BodyExt;
@@ -21,6 +22,8 @@ use crate::wire::{Id, Message, headers, sse};
 const RESUMES: usize = 5;
 /// How long to wait before that, unless the server says otherwise.
 const PAUSE: Duration = Duration::from_millis(500);
+/// How long a stream may go on after its answer before it is closed.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Shortest and longest pause that a server may ask for.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(10));
 
@@ -142,7 +145,12 @@ async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Incomin
                         continue;
                     }
                     match http.desk.sort(&event.data, Source::Call(id), &outlet) {
-                        Ok(Some((answered, reply))) if answered == id => return Ok(reply),
+                        Ok(Some((answered, reply))) if answered == id => {
+                            if let Some(body) = body.take() {
+                                release(body);
+                            }
+                            return Ok(reply);
+                        }
                         Ok(_) => {}
                         Err(error) => return Err(UpstreamError::protocol(error.to_string())),
                     }
@@ -160,6 +168,18 @@ async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Incomin
             }
         }
     }
+}
+
+/// Reads the end of a stream that has said all it had to, so that its connection can be used again. The answer does not wait
+/// for that.
+fn release(mut body: Incoming) {
+    if matches!(body.frame().now_or_never(), Some(None | Some(Err(_)))) {
+        return;
+    }
+    tokio::spawn(async move {
+        let rest = async { while let Some(Ok(_)) = body.frame().await {} };
+        let _ = tokio::time::timeout(LAST_WORDS, rest).await;
+    });
 }
 
 /// Only streams of the old era can be taken up again, and only after an id.

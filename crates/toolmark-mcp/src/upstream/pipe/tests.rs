@@ -297,3 +297,53 @@ fn the_id_of_an_answer_is_found_at_either_end() {
     assert_eq!(id_at_an_end(br#"{"result":{"id":9"#, br#"x"},"id":7,"jsonrpc":"2.0"}"#), Some(7));
     assert_eq!(id_at_an_end(br#"{"result":{"id":9"#, br#"x","n":7}}"#), None);
 }
+
+#[tokio::test]
+async fn a_flood_of_questions_is_answered_only_as_far_as_there_is_room() {
+    let mut setup = setup(UpstreamLimits { in_flight: 4, ..UpstreamLimits::default() });
+    for number in 0..5000 {
+        setup.server.says(&format!(r#"{{"jsonrpc":"2.0","id":"p{number}","method":"ping"}}"#)).await;
+    }
+    let call = start(&setup.pipe, exchange(&setup.pipe));
+    while setup.server.hears().await["method"] != "tools/call" {}
+    setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    call.await.expect("no panic").expect("answered in spite of the flood");
+}
+
+#[tokio::test]
+async fn a_question_that_the_server_takes_back_or_whose_request_ends_is_dropped() {
+    struct Thinker(mpsc::UnboundedSender<&'static str>);
+    struct Told(mpsc::UnboundedSender<&'static str>);
+    impl Drop for Told {
+        fn drop(&mut self) {
+            let _ = self.0.send("dropped");
+        }
+    }
+    impl CallObserver for Thinker {
+        fn progress(&self, _params: Bytes) {}
+        fn message(&self, _params: Bytes) {}
+        fn ask(&self, _question: Question) -> BoxFuture<'static, Answer> {
+            let told = Told(self.0.clone());
+            let _ = self.0.send("asked");
+            Box::pin(async move {
+                let _told = told;
+                std::future::pending().await
+            })
+        }
+    }
+    let mut setup = setup(UpstreamLimits::default());
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let mut request = exchange(&setup.pipe);
+    request.observer = Some(Arc::new(Thinker(sender)));
+    let call = start(&setup.pipe, request);
+    setup.server.hears().await;
+    setup.server.says(r#"{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{}}"#).await;
+    assert_eq!(receiver.recv().await, Some("asked"));
+    setup.server.says(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q1"}}"#).await;
+    assert_eq!(receiver.recv().await, Some("dropped"));
+    setup.server.says(r#"{"jsonrpc":"2.0","id":"q2","method":"elicitation/create","params":{}}"#).await;
+    assert_eq!(receiver.recv().await, Some("asked"));
+    setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    call.await.expect("no panic").expect("answered");
+    assert_eq!(receiver.recv().await, Some("dropped"));
+}

@@ -1,0 +1,278 @@
+//! `toolmark wrap` and `toolmark unwrap`: a client's file, rewritten so that it goes through Toolmark, and restored.
+
+mod error;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use toolmark_config::Config;
+use toolmark_config::clients::{Client, Location, ParseClientError, Scope};
+use toolmark_config::import::{Surroundings, import};
+use toolmark_config::wrap::{self, Reach, Record, UnwrapError};
+use toolmark_core::names::PackName;
+
+use crate::clients::{Places, absolute, replace, write_private};
+use crate::exit::Exit;
+use crate::failure::{Failure, FileError};
+use crate::workspace::CONFIG;
+use crate::{input, output};
+use error::{NoFile, NotConfigured};
+
+#[derive(Debug, Args)]
+pub(crate) struct Wrap {
+    /// The client: claude-desktop, claude-code, cursor, vscode, codex, gemini-cli or windsurf
+    pub(crate) client: String,
+
+    #[command(flatten)]
+    pub(crate) places: Places,
+
+    /// The client's file, where it is none of the usual ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The configuration that Toolmark is to use
+    #[arg(long, value_name = "FILE", default_value = CONFIG)]
+    pub(crate) config: PathBuf,
+
+    /// The task that calls of this client belong to
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task: Option<String>,
+
+    /// The address of a running gateway, in place of a program that the client starts
+    #[arg(long, value_name = "URL", conflicts_with = "task")]
+    pub(crate) url: Option<String>,
+
+    /// The program that the client starts [default: this one]
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "url")]
+    pub(crate) command: Option<String>,
+
+    /// Change nothing; say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Unwrap {
+    /// The client: claude-desktop, claude-code, cursor, vscode, codex, gemini-cli or windsurf
+    pub(crate) client: String,
+
+    #[command(flatten)]
+    pub(crate) places: Places,
+
+    /// The client's file, where it is none of the usual ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Restore the old file even when changes would be lost
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Change nothing; say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The ending of the file that keeps the old text.
+const BACKUP: &str = "toolmark-backup";
+
+pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
+    let client = client(&arguments.client)?;
+    let (path, scope) = choose(client, &arguments.places, arguments.file.as_deref())?;
+    let document = input::document(&path)?;
+    let shown = output::safe(document.label());
+    let surroundings = arguments.places.surroundings(scope);
+    let refuse = |error: &wrap::WrapError| Failure::refused(Exit::BadInput, error);
+    let reach = reach(arguments, client);
+    let wrapped = wrap::wrap(client, document.text(), &shown, &reach, &surroundings).map_err(|error| refuse(&error))?;
+    let configured = require_configured(arguments, client, document.text(), &shown, &surroundings)?;
+    let backup = backup_of(&path);
+    if !arguments.dry_run {
+        set_aside(&backup)?;
+        write_private(&backup, &wrapped.record.to_text())?;
+        if let Err(failure) = replace(&path, &wrapped.text) {
+            // The file is as it was, so nothing has to be restored.
+            let _ = fs::remove_file(&backup);
+            return Err(failure);
+        }
+    }
+    if arguments.json {
+        output::json(&json!({
+            "client": client.as_str(),
+            "file": shown,
+            "servers": wrapped.servers,
+            "backup": backup.display().to_string(),
+            "written": !arguments.dry_run,
+        }))?;
+        return Ok(Exit::Success);
+    }
+    if !configured {
+        output::note("there is no configuration here, so nobody knows whether the gateway has these servers");
+    }
+    let verb = if arguments.dry_run { "would now reach" } else { "now reaches" };
+    let names: Vec<String> = wrapped.servers.iter().map(|name| output::safe(name)).collect();
+    let servers = output::count(names.len(), "server");
+    let listed = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    output::line(format_args!("{} {verb} {servers}{listed} through Toolmark: {shown}", client.title()))?;
+    if !arguments.dry_run {
+        let option = |name: &str, path: Option<&PathBuf>| {
+            path.map(|path| format!(" {name} {}", output::safe(&path.display().to_string()))).unwrap_or_default()
+        };
+        let places = &arguments.places;
+        let project = option("--project", places.project.as_ref());
+        let options = option("--home", places.home.as_ref()) + &project + &option("--file", arguments.file.as_ref());
+        output::line(format_args!("restart it; `toolmark unwrap {client}{options}` restores the file"))?;
+    }
+    Ok(Exit::Success)
+}
+
+pub(crate) fn undo(arguments: &Unwrap) -> Result<Exit, Failure> {
+    let client = client(&arguments.client)?;
+    let refuse = |error: UnwrapError| Failure::refused(Exit::BadInput, &error);
+    let path = match &arguments.file {
+        Some(file) => file.clone(),
+        None => {
+            let places = arguments.places.chosen(client).into_iter().map(|location| location.path);
+            places.into_iter().find(|path| backup_of(path).is_file()).ok_or_else(|| refuse(UnwrapError::Record))?
+        }
+    };
+    let backup = backup_of(&path);
+    if !backup.is_file() {
+        return Err(refuse(UnwrapError::Record));
+    }
+    let record = Record::from_text(input::document(&backup)?.text()).map_err(refuse)?;
+    if record.client() != client {
+        return Err(refuse(UnwrapError::Record));
+    }
+    let document = input::document(&path)?;
+    let shown = output::safe(document.label());
+    let (text, exact) = match wrap::unwrap(document.text(), &record) {
+        Ok(unwrapped) => (unwrapped.text, unwrapped.exact),
+        Err(UnwrapError::Changed) if arguments.force => (record.original().to_owned(), true),
+        Err(error) => return Err(refuse(error)),
+    };
+    if !arguments.dry_run {
+        replace(&path, &text)?;
+        fs::remove_file(&backup)
+            .map_err(|error| Failure::refused(Exit::Failed, &FileError::writing(&backup, &error)))?;
+    }
+    if arguments.json {
+        output::json(
+            &json!({"client": client.as_str(), "file": shown, "exact": exact, "written": !arguments.dry_run}),
+        )?;
+        return Ok(Exit::Success);
+    }
+    let verb = if arguments.dry_run { "would restore" } else { "restored" };
+    let how = if exact { "byte for byte" } else { "with the changes that were made since" };
+    output::line(format_args!("{verb} {shown}, {how}"))?;
+    Ok(Exit::Success)
+}
+
+fn client(word: &str) -> Result<Client, Failure> {
+    word.parse().map_err(|error: ParseClientError| Failure::refused(Exit::BadInput, &error))
+}
+
+/// The file that was named, or the first of the usual ones that holds servers, or that is there at all.
+fn choose(client: Client, places: &Places, file: Option<&Path>) -> Result<(PathBuf, Scope), Failure> {
+    if let Some(file) = file {
+        let scope = if places.project.is_some() { Scope::Project } else { Scope::User };
+        return Ok((file.to_owned(), scope));
+    }
+    let all = places.chosen(client);
+    let there: Vec<&Location> = all.iter().filter(|location| location.path.is_file()).collect();
+    let has_servers = |location: &&&Location| {
+        let surroundings = places.surroundings(location.scope);
+        let text = input::document(&location.path).ok();
+        text.and_then(|text| import(client, text.text(), "", &surroundings).ok())
+            .is_some_and(|found| !found.packs.is_empty())
+    };
+    // The settings of an editor are not the place for a first server.
+    let plain = |location: &&&Location| !(client == Client::Vscode && location.path.ends_with("settings.json"));
+    let chosen = there.iter().find(has_servers).or_else(|| there.iter().find(plain));
+    match chosen {
+        Some(location) => Ok((location.path.clone(), location.scope)),
+        None => Err(Failure::refused(Exit::BadInput, &NoFile::new(client, &all))),
+    }
+}
+
+fn reach(arguments: &Wrap, client: Client) -> Reach {
+    if let Some(url) = &arguments.url {
+        return Reach::Url(url.clone());
+    }
+    let program = || std::env::current_exe().ok().map(|path| path.display().to_string());
+    let command = arguments.command.clone().or_else(program).unwrap_or_else(|| "toolmark".to_owned());
+    let mut args = vec!["stdio".to_owned(), "--config".into(), absolute(&arguments.config)];
+    args.extend(["--profile".to_owned(), client.profile().to_string()]);
+    args.extend(arguments.task.iter().flat_map(|task| ["--task".to_owned(), task.clone()]));
+    Reach::Command { command, args }
+}
+
+/// Refuses to take servers from a client that Toolmark would not give back. False when there is no configuration to compare with.
+fn require_configured(
+    arguments: &Wrap,
+    client: Client,
+    text: &str,
+    shown: &str,
+    surroundings: &Surroundings,
+) -> Result<bool, Failure> {
+    let imported =
+        import(client, text, shown, surroundings).map_err(|error| Failure::Problems(error.problems().to_vec()))?;
+    let config = match (arguments.config.is_file(), &arguments.url) {
+        (false, Some(_)) => return Ok(false),
+        (false, None) => Config::default(),
+        (true, _) => {
+            let document = input::document(&arguments.config)?;
+            let label = output::safe(document.label());
+            Config::read(document.text(), &label).map_err(|error| Failure::Problems(error.problems().to_vec()))?
+        }
+    };
+    let knows = |name: &str| name.parse::<PackName>().is_ok_and(|name| config.packs.get(&name).is_some());
+    let is_known = |name: &PackName| knows(name.as_str()) || knows(&format!("{name}-{client}"));
+    let mut missing: Vec<String> =
+        imported.packs.iter().filter(|found| !is_known(&found.name)).map(|found| found.key.clone()).collect();
+    // A server that cannot be used is in no configuration; the client may still start it.
+    missing.extend(imported.problems.iter().filter_map(|problem| {
+        problem.report().facts().get("server").and_then(|server| server.as_str()).map(ToOwned::to_owned)
+    }));
+    if missing.is_empty() {
+        if imported.elsewhere > 0 {
+            let servers = output::count(imported.elsewhere, "server");
+            output::warn(&format!(
+                "{servers} of single projects in {shown} still go past Toolmark: `--file FILE --project DIR`"
+            ));
+        }
+        Ok(true)
+    } else {
+        Err(Failure::refused(Exit::BadInput, &NotConfigured::new(client, &arguments.config, missing)))
+    }
+}
+
+fn backup_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{BACKUP}"));
+    path.with_file_name(name)
+}
+
+/// A record of an earlier time, whose file was restored by hand, is kept under another name.
+fn set_aside(backup: &Path) -> Result<(), Failure> {
+    if !backup.exists() {
+        return Ok(());
+    }
+    let numbered = |number: u32| {
+        let mut name = backup.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{number}"));
+        backup.with_file_name(name)
+    };
+    let free = (1..).map(numbered).find(|path| !path.exists());
+    let moved = free.map_or(Ok(()), |free| fs::rename(backup, free));
+    moved.map_err(|error| Failure::refused(Exit::Failed, &FileError::writing(backup, &error)))
+}
