@@ -1,0 +1,122 @@
+//! `toolmark up` as people run it: the demo workspace answers on a free port, blocks what it should, and ends when it is told to.
+#![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// A gateway that is ended with the test.
+struct Running {
+    child: Child,
+    address: String,
+}
+
+impl Running {
+    fn start() -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_toolmark"))
+            .args(["up", "--listen", "127.0.0.1:0", "--store", "sqlite::memory:"])
+            // A folder without a configuration.
+            .current_dir(env!("CARGO_TARGET_TMPDIR"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("toolmark starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        let first = lines.next().expect("a line").expect("text");
+        let address = first.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix("/mcp"));
+        let address = address.expect("where it listens").to_owned();
+        // The packs are named when they are there; what follows is read so that nothing waits for a full pipe.
+        let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("tools in"));
+        assert_eq!(ready.as_deref(), Some("15 tools in 4 packs"));
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address }
+    }
+
+    fn send(&self, head: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        let request = format!("{head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("an answer");
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, body.to_owned())
+    }
+
+    fn call(&self, path: &str, tool: &str, arguments: &Value) -> Value {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}",
+            self.address
+        );
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let (status, answer) = self.send(&head, &body.to_string());
+        assert_eq!(status, 200, "{answer}");
+        serde_json::from_str(&answer).expect("JSON")
+    }
+
+    fn stop(mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it is told to stop");
+        assert!(self.child.wait().expect("it ends").success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn the_demo_runs_what_is_allowed_and_blocks_what_is_not() {
+    let gateway = Running::start();
+    let read = |sql: &str| gateway.call("/mcp", "read_query", &json!({"query": sql}));
+
+    let rows = read("SELECT count(*) AS n FROM users");
+    assert_eq!(rows["result"]["structuredContent"]["rows"][0]["n"], 3, "{rows}");
+    assert_eq!(rows["result"]["_meta"]["dev.toolmark/call"]["verdict"], "allow");
+
+    let blocked = read("DELETE FROM users");
+    assert_eq!(blocked["result"]["isError"], true);
+    assert!(text(&blocked).contains("`read_query` was not called"), "{blocked}");
+    assert!(text(&blocked).contains("`write_query` does that"), "{blocked}");
+    assert_eq!(blocked["result"]["_meta"]["dev.toolmark/call"]["verdict"], "deny");
+    assert_eq!(read("SELECT count(*) AS n FROM users")["result"]["structuredContent"]["rows"][0]["n"], 3);
+
+    let wrong = gateway.call("/mcp", "read_query", &json!({"sql": "SELECT 1"}));
+    assert!(text(&wrong).contains("its arguments do not fit"), "{wrong}");
+
+    let unknown = gateway.call("/mcp", "raed_query", &json!({}));
+    assert_eq!(unknown["error"]["code"], -32602);
+    assert_eq!(unknown["error"]["data"]["candidates"], json!(["read_query"]));
+
+    let issue = json!({"title": "A new one"});
+    assert_eq!(gateway.call("/mcp", "create_issue", &issue)["result"]["isError"], false);
+    let refused = gateway.call("/mcp/read-only", "create_issue", &issue);
+    assert!(text(&refused).contains("task `read-only`"), "{refused}");
+    gateway.stop();
+}
+
+#[test]
+fn a_foreign_origin_and_a_foreign_host_are_each_turned_away() {
+    let gateway = Running::start();
+    let address = gateway.address.clone();
+    let get = |headers: &str| gateway.send(&format!("GET /healthz HTTP/1.1\r\n{headers}"), "").0;
+    assert_eq!(get(&format!("Host: {address}")), 200);
+    assert_eq!(get(&format!("Host: {address}\r\nOrigin: https://evil.example")), 403);
+    assert_eq!(get("Host: evil.example"), 403);
+    gateway.stop();
+}
