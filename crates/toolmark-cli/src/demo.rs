@@ -2,14 +2,7 @@
 
 use toolmark_core::document::Document;
 use toolmark_core::snapshot::SnapshotReader;
-
-/// The packs, in load order.
-const PACKS: &[(&str, &str)] = &[
-    ("shop", include_str!("../demo/shop.json")),
-    ("tracker", include_str!("../demo/tracker.json")),
-    ("wiki", include_str!("../demo/wiki.json")),
-    ("mail", include_str!("../demo/mail.json")),
-];
+use toolmark_gateway::demo::PACKS;
 
 /// Reads all of it.
 pub(crate) fn read(reader: &mut SnapshotReader) {

@@ -5,6 +5,7 @@
 
 pub mod assemble;
 mod audit;
+pub mod demo;
 mod gateway;
 mod listing;
 mod pack;
