@@ -9,7 +9,8 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use toolmark_gateway::{Gateway, Serve, demo};
+use toolmark_config::Config;
+use toolmark_gateway::{Gateway, GatewayBuilder, Serve, demo};
 use toolmark_mcp::upstream::{ConnectOptions, EventSender, ListKind, Reply, Target, Upstream, UpstreamRequest};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Limits, RawObject};
@@ -24,7 +25,11 @@ struct Running {
 
 impl Running {
     async fn start(era: Era) -> Self {
-        let gateway = demo::builder().start().expect("a gateway");
+        Self::start_with(demo::builder(), era).await
+    }
+
+    async fn start_with(builder: GatewayBuilder, era: Era) -> Self {
+        let gateway = builder.start().expect("a gateway");
         gateway.settled().await;
         let serve = Serve::bind(Arc::clone(&gateway), SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("an address");
         let url = format!("http://{}/mcp", serve.address()).parse().expect("an address");
@@ -188,24 +193,78 @@ async fn each_search_is_answered_by_its_own_pack() {
 }
 
 #[tokio::test]
-async fn a_name_that_two_tools_could_have_is_refused_with_both() {
+async fn a_short_name_that_two_packs_share_is_refused_with_both_where_names_have_prefixes() {
+    for era in ERAS {
+        let config = Config::read("[names]\nexposure = \"prefixed\"\n", "toolmark.toml").expect("a configuration");
+        let builder = demo::attach(GatewayBuilder::new(config, ".".into()));
+        let running = Running::start_with(builder, era).await;
+        let (code, message, data) = running.error("search").await;
+        assert_eq!((code, &data["code"]), (-32602, &json!("ambiguous-tool")), "{message}");
+        let mut candidates: Vec<&str> =
+            data["candidates"].as_array().expect("candidates").iter().filter_map(Value::as_str).collect();
+        candidates.sort_unstable();
+        assert_eq!(candidates, ["tracker__search", "wiki__search"]);
+        let found = running.data("tracker__search", json!({"query": "refund"})).await;
+        assert_eq!(found["issues"][0]["number"], 4);
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_name_in_another_case_is_no_name_of_either_search() {
     let running = Running::start(Era::Stateless).await;
     let (code, message, data) = running.error("Search").await;
-    assert_eq!(code, -32602, "{message}");
-    let candidates = data["candidates"].as_array().expect("candidates");
-    assert!(candidates.contains(&json!("search")) && candidates.contains(&json!("wiki__search")), "{data}");
+    assert_eq!((code, &data["code"]), (-32602, &json!("tool-not-found")), "{message}");
+    assert!(data["candidates"].as_array().is_some_and(|all| all.contains(&json!("search"))), "{data}");
     running.stop().await;
 }
 
 #[tokio::test]
 async fn what_one_pack_writes_another_reads() {
-    let running = Running::start(Era::Session).await;
-    let letter = json!({"to": "grace@example.com", "subject": "Your shelf", "body": "It ships today."});
-    let sent = running.result("send_message", letter).await;
-    // Whether mail may be sent without a person is for the policy to say; it is sent exactly when the call succeeds.
-    let expected = if sent["isError"] == true { 0 } else { 1 };
-    assert_eq!(running.count("outbox").await, expected);
+    for era in ERAS {
+        let running = Running::start(era).await;
+        let letter = json!({"to": "grace@example.com", "subject": "Your shelf", "body": "It ships today."});
+        assert_eq!(running.data("send_message", letter).await["number"], 1);
+        assert_eq!(running.count("outbox").await, 1);
+        running.data("close_issue", json!({"number": 2})).await;
+        let open = running.data("read_query", json!({"query": "SELECT state FROM issues WHERE number = 2"})).await;
+        assert_eq!(open["rows"], json!([{"state": "closed"}]));
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_change_without_a_limit_or_outside_the_database_waits_for_a_person() {
+    let running = Running::start(Era::Stateless).await;
+    for query in ["DELETE FROM users", "ATTACH DATABASE 'other.db' AS other", "VACUUM INTO 'copy.db'"] {
+        let said = running.failure("write_query", json!({"query": query})).await;
+        assert!(said.contains("`write_query` was not called: a person must approve"), "{said}");
+    }
+    assert_eq!(running.count("users").await, 8);
     running.stop().await;
+}
+
+#[tokio::test]
+async fn a_second_statement_does_not_hide_behind_the_first() {
+    let running = Running::start(Era::Stateless).await;
+    let said = running.failure("read_query", json!({"query": "SELECT 1; DROP TABLE users"})).await;
+    assert!(said.contains("`read_query` was not called"), "{said}");
+    assert_eq!(running.count("users").await, 8);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn what_goes_wrong_is_a_result_that_says_so() {
+    for era in ERAS {
+        let running = Running::start(era).await;
+        let said = running.failure("read_query", json!({"query": "SELECT * FROM nope"})).await;
+        assert_eq!(said, "SQL error: no such table: nope");
+        let said = running.failure("read_query", json!({"sql": "SELECT 1"})).await;
+        assert!(said.contains("`read_query` was not called: its arguments do not fit"), "{said}");
+        let said = running.failure("get_issue", json!({"number": 99})).await;
+        assert_eq!(said, "there is no issue 99");
+        running.stop().await;
+    }
 }
 
 #[tokio::test]

@@ -46,7 +46,9 @@ impl Server {
     async fn call_tool(&self, params: &RawObject) -> Answer {
         let params = match CallParams::of(params) {
             Ok(params) => params,
-            Err(error) => return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code())),
+            Err(error) => {
+                return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code()));
+            }
         };
         let arguments = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
         match self.run(params.name(), &arguments).await {

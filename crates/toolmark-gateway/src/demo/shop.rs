@@ -47,13 +47,15 @@ async fn write_query(database: &Database, arguments: &[u8]) -> Outcome {
 
 async fn list_tables(database: &Database, arguments: &[u8]) -> Outcome {
     let Nothing {} = read(arguments)?;
-    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+    let sql =
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
     Ok(json!({"tables": database.ask(sql, Vec::new()).await?}))
 }
 
 async fn describe_table(database: &Database, arguments: &[u8]) -> Outcome {
     let Table { table } = read(arguments)?;
-    let sql = r#"SELECT name, type, "notnull" AS required, dflt_value AS "default", pk AS key FROM pragma_table_info(?)"#;
+    let sql =
+        r#"SELECT name, type, "notnull" AS required, dflt_value AS "default", pk AS key FROM pragma_table_info(?)"#;
     let columns = database.ask(sql, vec![table.as_str().into()]).await?;
     if columns.is_empty() {
         return Err(Failure::Missing(format!("there is no table `{}`", visible(&table, 100))));

@@ -116,7 +116,8 @@ async fn a_page_keeps_its_history() {
 async fn messages_are_listed_newest_first_sent_to_the_outbox_and_deleted() {
     let database = Database::new();
     let listed = run(&database, "mail", "list_messages", json!({"limit": 2})).await.expect("messages");
-    let ids: Vec<&Value> = listed["messages"].as_array().expect("a list").iter().map(|message| &message["id"]).collect();
+    let ids: Vec<&Value> =
+        listed["messages"].as_array().expect("a list").iter().map(|message| &message["id"]).collect();
     assert_eq!(ids, [&json!("m3"), &json!("m1")]);
     let letter = json!({"to": "ada@example.com", "subject": "Hello", "body": "Hi"});
     let sent = run(&database, "mail", "send_message", letter).await.expect("sent");
