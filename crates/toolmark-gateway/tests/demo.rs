@@ -1,10 +1,5 @@
 //! The demo workspace through the gateway, as clients of both eras see it: every tool works, and the gate keeps calls to what they say.
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that cannot go on must stop"
-)]
+#![expect(clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on must stop")]
 
 use std::net::SocketAddr;
 use std::sync::Arc;
