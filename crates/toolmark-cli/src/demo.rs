@@ -2,10 +2,11 @@
 
 use toolmark_core::document::Document;
 use toolmark_core::snapshot::SnapshotReader;
+use toolmark_gateway::demo::PACKS;
 
 /// Reads all of it.
 pub(crate) fn read(reader: &mut SnapshotReader) {
-    for (pack, text) in toolmark_gateway::demo::PACKS {
+    for (pack, text) in PACKS {
         reader.read(&Document::new(format!("demo/{pack}.json"), (*text).to_owned()), pack);
     }
 }

@@ -164,7 +164,10 @@ impl Gateway {
     async fn attend(self: Arc<Self>, mut heard: mpsc::Receiver<News>) {
         while let Some(news) = heard.recv().await {
             match news {
-                News::Listed(pack, listed) => self.take_in(&pack, *listed),
+                News::Listed(pack, listed, held) => {
+                    self.take_in(&pack, *listed);
+                    drop(held);
+                }
                 News::Resource(uri) => {
                     let _ = self.changes.send(Changed::Resource(uri.into()));
                 }

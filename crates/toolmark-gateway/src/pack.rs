@@ -7,7 +7,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolmark_config::sections;
 use toolmark_config::values::{Era as WrittenEra, Transport};
@@ -59,8 +59,8 @@ pub struct PackHandle {
 
 /// What a pack tells the gateway.
 pub(crate) enum News {
-    /// Its lists, new or again.
-    Listed(PackName, Box<Listed>),
+    /// Its lists, new or again; the sender is dropped once they hold.
+    Listed(PackName, Box<Listed>, oneshot::Sender<()>),
     /// It came or went.
     State,
     /// One of its resources changed.
@@ -198,11 +198,12 @@ impl PackHandle {
             Ok(upstream) => Arc::new(upstream),
             Err(error) => return error.to_string(),
         };
+        // Before its tools are listed: who sees them may call them.
+        self.upstream.store(Some(Arc::clone(&upstream)));
         if let Err(why) = self.relist(&upstream, news).await {
             upstream.close().await;
             return why;
         }
-        self.upstream.store(Some(Arc::clone(&upstream)));
         self.set(PackState::Ready);
         *wait = WAIT.0;
         let _ = news.send(News::State).await;
@@ -233,7 +234,10 @@ impl PackHandle {
 
     async fn relist(&self, upstream: &Upstream, news: &mpsc::Sender<News>) -> Result<(), String> {
         let listed = Listed::of(upstream).await.map_err(|error| error.to_string())?;
-        let _ = news.send(News::Listed(self.name.clone(), Box::new(listed))).await;
+        let (held, holds) = oneshot::channel();
+        let _ = news.send(News::Listed(self.name.clone(), Box::new(listed), held)).await;
+        // A pack is ready when its tools can be called, not when they are on their way to the snapshot.
+        let _ = holds.await;
         Ok(())
     }
 }
