@@ -86,7 +86,7 @@ fn the_demo_runs_what_is_allowed_and_blocks_what_is_not() {
     let read = |sql: &str| gateway.call("/mcp", "read_query", &json!({"query": sql}));
 
     let rows = read("SELECT count(*) AS n FROM users");
-    assert_eq!(rows["result"]["structuredContent"]["rows"][0]["n"], 3, "{rows}");
+    assert_eq!(rows["result"]["structuredContent"]["rows"][0]["n"], 8, "{rows}");
     assert_eq!(rows["result"]["_meta"]["dev.toolmark/call"]["verdict"], "allow");
 
     let blocked = read("DELETE FROM users");
@@ -94,7 +94,7 @@ fn the_demo_runs_what_is_allowed_and_blocks_what_is_not() {
     assert!(text(&blocked).contains("`read_query` was not called"), "{blocked}");
     assert!(text(&blocked).contains("`write_query` does that"), "{blocked}");
     assert_eq!(blocked["result"]["_meta"]["dev.toolmark/call"]["verdict"], "deny");
-    assert_eq!(read("SELECT count(*) AS n FROM users")["result"]["structuredContent"]["rows"][0]["n"], 3);
+    assert_eq!(read("SELECT count(*) AS n FROM users")["result"]["structuredContent"]["rows"][0]["n"], 8);
 
     let wrong = gateway.call("/mcp", "read_query", &json!({"sql": "SELECT 1"}));
     assert!(text(&wrong).contains("its arguments do not fit"), "{wrong}");
