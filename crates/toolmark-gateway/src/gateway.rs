@@ -165,8 +165,12 @@ impl Gateway {
     async fn attend(self: Arc<Self>, mut heard: mpsc::Receiver<News>) {
         while let Some(news) = heard.recv().await {
             match news {
-                News::Listed(pack, listed) => self.take_in(pack, *listed),
-                News::Resource(uri) => {
+                News::Listed(pack, listed, taken) => {
+                    self.take_in(pack, *listed);
+                    let _ = taken.send(());
+                }
+                News::Resource(pack, uri) => {
+                    let uri = self.snapshot().exposed_resource(&pack, uri);
                     let _ = self.changes.send(Changed::Resource(uri.into()));
                 }
                 News::State => {}

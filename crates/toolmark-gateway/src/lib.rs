@@ -12,6 +12,7 @@ mod server;
 mod service;
 mod snapshot;
 mod view;
+mod wishes;
 
 pub use audit::AuditRecorder;
 pub use gateway::{Gateway, GatewayBuilder, StartGatewayError};
