@@ -129,9 +129,8 @@ impl GatewayBuilder {
         }
         let surroundings = Surroundings { directory: &self.directory, environment: &environment };
         let empty = Catalog::builder().build_partly();
-        let workspace =
-            assemble::workspace(&self.config, empty, self.lock.clone(), &surroundings, Strictness::Running)
-                .map_err(|error| StartGatewayError { problems: error.problems().to_vec() })?;
+        let workspace = assemble::workspace(&self.config, empty, self.lock.clone(), &surroundings, Strictness::Running)
+            .map_err(|error| StartGatewayError { problems: error.problems().to_vec() })?;
         let config = Arc::new(self.config);
         let snapshot = Snapshot::new(workspace, Arc::clone(&config), packs.clone(), BTreeMap::new());
         let (changes, _) = broadcast::channel(256);
@@ -196,8 +195,7 @@ impl Gateway {
         }
         let environment = |name: &str| std::env::var(name).ok();
         let surroundings = Surroundings { directory: &self.directory, environment: &environment };
-        let made =
-            assemble::workspace(&self.config, catalog, self.lock.clone(), &surroundings, Strictness::Running);
+        let made = assemble::workspace(&self.config, catalog, self.lock.clone(), &surroundings, Strictness::Running);
         match made {
             Ok(workspace) => {
                 let snapshot = Snapshot::new(workspace, Arc::clone(&self.config), self.packs.clone(), all.clone());

@@ -167,7 +167,9 @@ impl Door {
                     let caller = Caller::new("local").bound_to(Arc::new(binding));
                     self.endpoint.http(request, caller).await
                 }
-                None => text(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "there is no such task or profile".into()),
+                None => {
+                    text(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "there is no such task or profile".into())
+                }
             };
         }
         if request.method() != Method::GET && request.method() != Method::HEAD {

@@ -52,7 +52,8 @@ impl Front {
     /// Accepts whatever a new client wants to hear of, and watches its resources for as long as it listens.
     pub(super) async fn listen(&self, request: &Incoming, context: &Context) -> Answer {
         let wanted = request.params.object("notifications").unwrap_or_else(RawObject::empty);
-        let uris = wanted.get("resourceSubscriptions").and_then(|uris| serde_json::from_slice::<Vec<String>>(uris).ok());
+        let uris =
+            wanted.get("resourceSubscriptions").and_then(|uris| serde_json::from_slice::<Vec<String>>(uris).ok());
         let snapshot = self.gateway.snapshot();
         let holder = Holder::Listener(self.listeners.fetch_add(1, Ordering::Relaxed));
         let mut packs: Vec<PackName> = Vec::new();
