@@ -77,7 +77,7 @@ impl Drop for Running {
 }
 
 fn text(answer: &Value) -> &str {
-    answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
+    answer.pointer("/result/content/0/text").and_then(Value::as_str).unwrap_or_default()
 }
 
 #[test]

@@ -164,11 +164,12 @@ impl Gateway {
     async fn attend(self: Arc<Self>, mut heard: mpsc::Receiver<News>) {
         while let Some(news) = heard.recv().await {
             match news {
-                News::Listed(pack, listed, held) => {
+                News::Listed(pack, listed, taken) => {
                     self.take_in(&pack, *listed);
-                    drop(held);
+                    let _ = taken.send(());
                 }
-                News::Resource(uri) => {
+                News::Resource(pack, uri) => {
+                    let uri = self.snapshot().exposed_resource(&pack, uri);
                     let _ = self.changes.send(Changed::Resource(uri.into()));
                 }
                 News::State => {}

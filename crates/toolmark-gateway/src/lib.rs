@@ -13,6 +13,7 @@ mod server;
 mod service;
 mod snapshot;
 mod view;
+mod wishes;
 
 pub use audit::AuditRecorder;
 pub use gateway::{Gateway, GatewayBuilder, StartGatewayError};

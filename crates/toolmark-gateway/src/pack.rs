@@ -21,6 +21,7 @@ use toolmark_mcp::upstream::{
 use toolmark_mcp::wire::version::Era;
 
 use crate::listing::Listed;
+use crate::wishes::Wishes;
 
 /// The first wait before a server is tried again, and the longest.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
@@ -55,16 +56,17 @@ pub struct PackHandle {
     state: Mutex<PackState>,
     upstream: ArcSwapOption<Upstream>,
     stop: CancellationToken,
+    wishes: Wishes,
 }
 
 /// What a pack tells the gateway.
 pub(crate) enum News {
-    /// Its lists, new or again; the sender is dropped once they hold.
+    /// Its lists, new or again; it waits until they are taken in.
     Listed(PackName, Box<Listed>, oneshot::Sender<()>),
     /// It came or went.
     State,
     /// One of its resources changed.
-    Resource(String),
+    Resource(PackName, String),
 }
 
 impl PackHandle {
@@ -104,6 +106,7 @@ impl PackHandle {
             state: Mutex::new(PackState::Starting),
             upstream: ArcSwapOption::empty(),
             stop: CancellationToken::new(),
+            wishes: Wishes::default(),
         }
     }
 
@@ -139,6 +142,11 @@ impl PackHandle {
     /// The connection, while there is one.
     pub(crate) fn upstream(&self) -> Option<Arc<Upstream>> {
         self.upstream.load_full().filter(|upstream| !upstream.is_closed())
+    }
+
+    /// What clients want to hear from it.
+    pub(crate) fn wishes(&self) -> &Wishes {
+        &self.wishes
     }
 
     /// Ends it and whatever it started.
@@ -204,6 +212,13 @@ impl PackHandle {
             upstream.close().await;
             return why;
         }
+        self.wishes.renew(&upstream).await;
+        self.upstream.store(Some(Arc::clone(&upstream)));
+        // Whoever stops us looks first and cancels before: one of the two sees the other.
+        if self.stop.is_cancelled() {
+            upstream.close().await;
+            return "the gateway is stopping".into();
+        }
         self.set(PackState::Ready);
         *wait = WAIT.0;
         let _ = news.send(News::State).await;
@@ -213,6 +228,9 @@ impl PackHandle {
                     ListKind::Tools | ListKind::Resources | ListKind::Templates | ListKind::Prompts,
                 )
                 | UpstreamEvent::Reconnected => {
+                    if matches!(event, UpstreamEvent::Reconnected) {
+                        self.wishes.renew(&upstream).await;
+                    }
                     if let Err(why) = self.relist(&upstream, news).await {
                         tracing::warn!(pack = %self.name, reason = %why, "a list could not be read again");
                     }
@@ -222,7 +240,7 @@ impl PackHandle {
                     if let Some(uri) =
                         params.ok().and_then(|params| params.text("uri").map(std::borrow::Cow::into_owned))
                     {
-                        let _ = news.send(News::Resource(uri)).await;
+                        let _ = news.send(News::Resource(self.name.clone(), uri)).await;
                     }
                 }
                 UpstreamEvent::Log(_) => {}
@@ -234,10 +252,10 @@ impl PackHandle {
 
     async fn relist(&self, upstream: &Upstream, news: &mpsc::Sender<News>) -> Result<(), String> {
         let listed = Listed::of(upstream).await.map_err(|error| error.to_string())?;
-        let (held, holds) = oneshot::channel();
-        let _ = news.send(News::Listed(self.name.clone(), Box::new(listed), held)).await;
-        // A pack is ready when its tools can be called, not when they are on their way to the snapshot.
-        let _ = holds.await;
+        let (taken, waits) = oneshot::channel();
+        let _ = news.send(News::Listed(self.name.clone(), Box::new(listed), taken)).await;
+        // A pack is ready when clients see its tools. A gateway that is gone takes nothing in.
+        let _ = waits.await;
         Ok(())
     }
 }

@@ -2,11 +2,15 @@
 
 mod call;
 mod relay;
+mod subscribe;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use toolmark_mcp::downstream::{About, Answer, Caller, Context, Incoming, Service};
+use toolmark_mcp::downstream::{About, Answer, Caller, Context, Incoming, LogLevel, Notification, Service};
+use toolmark_mcp::wire::headers::ParamHeaders;
 use toolmark_mcp::wire::{Limits, RawObject, codes};
 
 use crate::gateway::Gateway;
@@ -17,13 +21,16 @@ use crate::view::ViewName;
 #[derive(Debug)]
 pub struct Front {
     gateway: Arc<Gateway>,
+    /// The log levels that sessions chose.
+    levels: Mutex<HashMap<Arc<str>, LogLevel>>,
+    listeners: AtomicU64,
 }
 
 impl Front {
     /// Answers for a gateway.
     #[must_use]
     pub fn new(gateway: Arc<Gateway>) -> Self {
-        Self { gateway }
+        Self { gateway, levels: Mutex::default(), listeners: AtomicU64::new(1) }
     }
 
     fn list_tools(&self, request: &Incoming) -> Answer {
@@ -52,18 +59,33 @@ impl Service for Front {
             "resources/list" => self.list(&request, Kind::Resource),
             "resources/templates/list" => self.list(&request, Kind::Template),
             "prompts/list" => self.list(&request, Kind::Prompt),
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
-                self.relay_resource(request, context).await
-            }
+            "resources/read" => self.relay_resource(request, context).await,
+            "resources/subscribe" | "resources/unsubscribe" => self.subscribe(&request).await,
             "prompts/get" => self.relay_prompt(request, context).await,
             "completion/complete" => self.relay_completion(request, context).await,
-            "subscriptions/listen" => self.listen(&request),
+            "subscriptions/listen" => self.listen(&request, &context).await,
             _ => Answer::fault(codes::METHOD_NOT_FOUND, "this method is not known here"),
         }
     }
 
     fn about(&self, _: &Caller) -> Arc<About> {
         Arc::new(about(&self.gateway.snapshot()))
+    }
+
+    async fn notified(&self, notification: Notification) {
+        if let ("logging/setLevel", Some(session)) = (&*notification.method, &notification.session)
+            && let Some(Ok(level)) = notification.params.text("level").map(|level| level.parse())
+        {
+            self.choose_level(session, level).await;
+        }
+    }
+
+    fn param_headers(&self, caller: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {
+        self.gateway.snapshot().view(&view_name(caller)).ok()?.param_headers(tool).cloned()
+    }
+
+    fn session_ended(&self, session: &str) {
+        self.forget_session(session);
     }
 }
 

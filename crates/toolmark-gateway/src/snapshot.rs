@@ -111,6 +111,13 @@ impl Snapshot {
         all
     }
 
+    /// The address that clients know a pack's resource by.
+    pub(crate) fn exposed_resource(&self, pack: &PackName, uri: String) -> String {
+        let offered = self.offered(Kind::Resource);
+        let found = offered.into_iter().find(|offered| offered.pack == pack && *offered.offer.key == *uri);
+        found.map_or(uri, |offered| offered.exposed)
+    }
+
     /// Who has the resource at this address: whoever lists it, or else the one pack whose template could mean it.
     pub(crate) fn resource(&self, uri: &str) -> Option<(&PackName, String)> {
         let listed = self.offered(Kind::Resource);

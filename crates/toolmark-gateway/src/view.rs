@@ -10,6 +10,7 @@ use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::exposure::{ExposeError, ExposedTable, Mode, Profile, ProfileName, Published};
 use toolmark_core::names::CanonicalName;
 use toolmark_core::tool::Tool;
+use toolmark_mcp::wire::headers::ParamHeaders;
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, Limits, RawObject, write};
 use toolmark_runtime::Task;
@@ -36,6 +37,8 @@ pub struct View {
     names: HashMap<CanonicalName, String>,
     task: Option<Arc<Task>>,
     pages: [Vec<Bytes>; 2],
+    /// Which arguments are repeated in headers, by the names of tools; only tools that have any.
+    headers: HashMap<String, Arc<ParamHeaders>>,
 }
 
 impl View {
@@ -71,7 +74,13 @@ impl View {
         let names = table.listed().map(|row| (row.tool.canonical().clone(), row.name.to_string())).collect();
         let tools: Vec<Bytes> = table.listed().map(|row| shown(snapshot, row.tool, row.name.as_str())).collect();
         let pages = [Era::Session, Era::Stateless].map(|era| pages(&tools, era));
-        Ok(Self { table, names, task, pages })
+        let headers = table.listed().filter_map(|row| {
+            let schema = row.tool.definition().reading().input_schema().to_value();
+            let headers = ParamHeaders::read(&schema).ok().filter(|headers| !headers.is_empty())?;
+            Some((row.name.to_string(), Arc::new(headers)))
+        });
+        let headers = headers.collect();
+        Ok(Self { table, names, task, pages, headers })
     }
 
     /// The names.
@@ -84,6 +93,11 @@ impl View {
     #[must_use]
     pub fn name_of(&self, tool: &Tool) -> Option<&str> {
         self.names.get(tool.canonical()).map(String::as_str)
+    }
+
+    /// Which arguments of a tool are repeated in headers.
+    pub(crate) fn param_headers(&self, name: &str) -> Option<&Arc<ParamHeaders>> {
+        self.headers.get(name)
     }
 
     /// The task that calls here belong to.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use toolmark_core::catalog::Resolution;
 use toolmark_core::explain::{Code, Explain as _};
@@ -64,6 +65,8 @@ impl Front {
             request: Request { tool, arguments: &arguments, task: view.task(), caller },
             raw: &raw,
         };
+        let named = view.name_of(tool).and_then(|name| view.param_headers(name));
+        let headers = named.map(|headers| headers.headers(&arguments)).unwrap_or_default();
         let settled = self
             .gateway
             .pipeline()
@@ -75,7 +78,7 @@ impl Front {
                     Output::Result(result) => result.is_error(),
                     Output::Fault(_) => true,
                 },
-                || dispatch(&snapshot, tool, &request, &params, context),
+                || dispatch(&snapshot, tool, &request, &params, headers, context),
             )
             .await;
         match settled {
@@ -101,6 +104,7 @@ async fn dispatch(
     tool: &Tool,
     request: &Incoming,
     params: &CallParams<'_>,
+    headers: Vec<(HeaderName, HeaderValue)>,
     context: Context,
 ) -> Result<Output, DispatchError> {
     let unavailable = |why: &str| DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why);
@@ -124,6 +128,7 @@ async fn dispatch(
     }
     let sent = UpstreamRequest {
         name: Some(tool.raw().as_str()),
+        headers,
         timeout: Some(timeout(snapshot, tool, pack.timeout())),
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),

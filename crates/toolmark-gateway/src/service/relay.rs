@@ -128,13 +128,6 @@ impl Front {
         let params = object(request.params.rewrite(&[Change::Set("ref", &reference)]));
         send(&snapshot, pack, &request, params, context, None).await
     }
-
-    /// Accepts whatever a client wants to hear of.
-    pub(super) fn listen(&self, request: &Incoming) -> Answer {
-        // What is asked for is what is accepted: every change goes through here.
-        let wanted = request.params.object("notifications").unwrap_or_else(RawObject::empty);
-        Answer::Result(wanted)
-    }
 }
 
 async fn relay(
@@ -191,7 +184,7 @@ async fn send(
     }
 }
 
-fn not_found(uri: &str, era: Era) -> Fault {
+pub(super) fn not_found(uri: &str, era: Era) -> Fault {
     let code = match era {
         Era::Session => codes::RESOURCE_NOT_FOUND,
         Era::Stateless => codes::INVALID_PARAMS,

@@ -1,0 +1,130 @@
+//! Who wants to hear of what: resources that are watched, and log levels. Servers are told what at least one client wants.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use bytes::Bytes;
+use toolmark_core::names::PackName;
+use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, LogLevel};
+use toolmark_mcp::upstream::Reply;
+use toolmark_mcp::wire::{RawObject, codes};
+
+use super::Front;
+use super::relay::not_found;
+use crate::gateway::Gateway;
+use crate::pack::PackHandle;
+use crate::wishes::Holder;
+
+impl Front {
+    /// `resources/subscribe` and `resources/unsubscribe` of an old client.
+    pub(super) async fn subscribe(&self, request: &Incoming) -> Answer {
+        let snapshot = self.gateway.snapshot();
+        let Some(uri) = request.params.text("uri") else {
+            return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `uri`");
+        };
+        let Some((pack, own)) = snapshot.resource(&uri) else {
+            return Answer::Fault(not_found(&uri, request.era()));
+        };
+        let Some(session) = &request.session else {
+            return Answer::fault(codes::METHOD_NOT_FOUND, "this method is for clients with a session");
+        };
+        let holder = Holder::Session(Arc::clone(session));
+        let handle = snapshot.pack(pack.as_str());
+        let Some((handle, upstream)) = handle.and_then(|handle| Some((handle, handle.upstream()?))) else {
+            return Answer::fault(codes::INTERNAL_ERROR, format!("the server of the pack `{pack}` is not there"));
+        };
+        let told = if request.method == "resources/subscribe" {
+            handle.wishes().watch(&upstream, &own, holder).await
+        } else {
+            handle.wishes().unwatch(Some(&upstream), &own, &holder).await
+        };
+        match told {
+            Ok(Reply::Result(result)) => Answer::Result(result),
+            Ok(Reply::Error(error)) => Answer::Fault(Fault {
+                code: error.code().unwrap_or(codes::INTERNAL_ERROR),
+                message: error.message().unwrap_or_default().into_owned().into(),
+                data: error.data().map(Bytes::copy_from_slice),
+            }),
+            Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
+        }
+    }
+
+    /// Accepts whatever a new client wants to hear of, and watches its resources for as long as it listens.
+    pub(super) async fn listen(&self, request: &Incoming, context: &Context) -> Answer {
+        let wanted = request.params.object("notifications").unwrap_or_else(RawObject::empty);
+        let uris =
+            wanted.get("resourceSubscriptions").and_then(|uris| serde_json::from_slice::<Vec<String>>(uris).ok());
+        let snapshot = self.gateway.snapshot();
+        let holder = Holder::Listener(self.listeners.fetch_add(1, Ordering::Relaxed));
+        let mut packs: Vec<PackName> = Vec::new();
+        for uri in uris.unwrap_or_default() {
+            let Some((pack, own)) = snapshot.resource(&uri) else { continue };
+            let Some(handle) = snapshot.pack(pack.as_str()) else { continue };
+            let Some(upstream) = handle.upstream() else { continue };
+            match handle.wishes().watch(&upstream, &own, holder.clone()).await {
+                Ok(Reply::Result(_)) => packs.push(pack.clone()),
+                Ok(Reply::Error(_)) | Err(_) => tracing::debug!(%pack, "a resource cannot be watched"),
+            }
+        }
+        if !packs.is_empty() {
+            let (gateway, over) = (Arc::clone(&self.gateway), context.cancelled());
+            tokio::spawn(async move {
+                over.cancelled().await;
+                release(&gateway, &holder).await;
+            });
+        }
+        Answer::Result(wanted)
+    }
+
+    /// A session chooses the least important log messages it takes.
+    pub(super) async fn choose_level(&self, session: &Arc<str>, level: LogLevel) {
+        let least = {
+            let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+            levels.insert(Arc::clone(session), level);
+            levels.values().min().copied()
+        };
+        // Each client is sent only what it wants; servers hear what the most curious one wants.
+        for pack in self.gateway.packs() {
+            pack.wishes().set_level(pack.upstream().as_deref(), least.map(word)).await;
+        }
+    }
+
+    /// A session is over: nothing is kept for it.
+    pub(super) fn forget_session(&self, session: &str) {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        let holder = Holder::Session(session.into());
+        let watching = |pack: &Arc<PackHandle>| !pack.wishes().watched_by(&holder).is_empty();
+        if !self.gateway.packs().iter().any(watching) {
+            return;
+        }
+        // Sessions also end with the runtime; then the servers end too.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let gateway = Arc::clone(&self.gateway);
+            runtime.spawn(async move { release(&gateway, &holder).await });
+        }
+    }
+}
+
+async fn release(gateway: &Gateway, holder: &Holder) {
+    for pack in gateway.packs() {
+        let upstream = pack.upstream();
+        for uri in pack.wishes().watched_by(holder) {
+            if let Err(error) = pack.wishes().unwatch(upstream.as_deref(), &uri, holder).await {
+                tracing::debug!(%error, "a server could not be told that nobody watches a resource");
+            }
+        }
+    }
+}
+
+fn word(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Debug => "debug",
+        LogLevel::Info => "info",
+        LogLevel::Notice => "notice",
+        LogLevel::Warning => "warning",
+        LogLevel::Error => "error",
+        LogLevel::Critical => "critical",
+        LogLevel::Alert => "alert",
+        LogLevel::Emergency => "emergency",
+    }
+}

@@ -1,0 +1,119 @@
+//! What clients want to hear from one server: which resources they watch and which log messages they take. It outlives connections, so
+//! that a server that comes back is told again.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use toolmark_mcp::upstream::{Reply, Upstream, UpstreamError, UpstreamRequest};
+use toolmark_mcp::wire::version::Era;
+use toolmark_mcp::wire::{Limits, RawObject, write};
+
+/// Who wants something.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Holder {
+    /// A session of an old client.
+    Session(Arc<str>),
+    /// A stream of `subscriptions/listen`.
+    Listener(u64),
+}
+
+/// The wishes of all clients for one server.
+#[derive(Debug, Default)]
+pub(crate) struct Wishes {
+    watched: Mutex<HashMap<String, HashSet<Holder>>>,
+    level: Mutex<Option<&'static str>>,
+}
+
+impl Wishes {
+    /// Somebody watches a resource. A server that refuses says so, and nothing is noted.
+    pub(crate) async fn watch(&self, upstream: &Upstream, uri: &str, holder: Holder) -> Result<Reply, UpstreamError> {
+        let reply = match upstream.era() {
+            Era::Session => upstream.request(about("resources/subscribe", "uri", uri)).await?,
+            Era::Stateless => Reply::Result(RawObject::empty()),
+        };
+        if matches!(reply, Reply::Result(_)) {
+            self.watched().entry(uri.to_owned()).or_default().insert(holder);
+            self.tell_stateless(upstream);
+        }
+        Ok(reply)
+    }
+
+    /// Somebody no longer watches a resource. The server hears of it when nobody else does either.
+    pub(crate) async fn unwatch(
+        &self,
+        upstream: Option<&Upstream>,
+        uri: &str,
+        holder: &Holder,
+    ) -> Result<Reply, UpstreamError> {
+        let last = {
+            let mut watched = self.watched();
+            let last = watched.get_mut(uri).is_some_and(|holders| holders.remove(holder) && holders.is_empty());
+            if last {
+                watched.remove(uri);
+            }
+            last
+        };
+        let Some(upstream) = upstream.filter(|_| last) else { return Ok(Reply::Result(RawObject::empty())) };
+        self.tell_stateless(upstream);
+        match upstream.era() {
+            Era::Session => upstream.request(about("resources/unsubscribe", "uri", uri)).await,
+            Era::Stateless => Ok(Reply::Result(RawObject::empty())),
+        }
+    }
+
+    /// What somebody watches.
+    pub(crate) fn watched_by(&self, holder: &Holder) -> Vec<String> {
+        self.watched().iter().filter(|(_, holders)| holders.contains(holder)).map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// The least important log messages that anybody wants; `None` leaves it to the server.
+    pub(crate) async fn set_level(&self, upstream: Option<&Upstream>, level: Option<&'static str>) {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = level;
+        if let (Some(upstream), Some(level)) = (upstream, level) {
+            tell_level(upstream, level).await;
+        }
+    }
+
+    /// Tells a server that has just been connected to.
+    pub(crate) async fn renew(&self, upstream: &Upstream) {
+        let level = *self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(level) = level {
+            tell_level(upstream, level).await;
+        }
+        self.tell_stateless(upstream);
+        if upstream.era() == Era::Session {
+            let uris: Vec<String> = self.watched().keys().cloned().collect();
+            for uri in uris {
+                if let Err(error) = upstream.request(about("resources/subscribe", "uri", &uri)).await {
+                    tracing::warn!(%error, "a resource is no longer watched");
+                }
+            }
+        }
+    }
+
+    fn tell_stateless(&self, upstream: &Upstream) {
+        if upstream.era() == Era::Stateless {
+            upstream.watch_resources(self.watched().keys().cloned().collect());
+        }
+    }
+
+    fn watched(&self) -> MutexGuard<'_, HashMap<String, HashSet<Holder>>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn tell_level(upstream: &Upstream, level: &'static str) {
+    if upstream.era() == Era::Session && upstream.capabilities().get("logging").is_some() {
+        // Log messages are a courtesy: a server that keeps its own level is used all the same.
+        if let Err(error) = upstream.request(about("logging/setLevel", "level", level)).await {
+            tracing::debug!(%error, "a server does not take a log level");
+        }
+    }
+}
+
+fn about<'a>(method: &'a str, key: &str, value: &'a str) -> UpstreamRequest<'a> {
+    let text = [b"{\"".as_slice(), key.as_bytes(), b"\":", &write::quote(value), b"}"].concat();
+    let params = RawObject::read(Bytes::from(text), Limits::default()).unwrap_or_else(|_| RawObject::empty());
+    UpstreamRequest::new(method, params)
+}

@@ -1,0 +1,7 @@
+//! A real gateway with real servers behind it and clients of both eras in front, none of which share its code.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
+
+mod addresses;
+mod eras;
+mod packs;
+mod support;

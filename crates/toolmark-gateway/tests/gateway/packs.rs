@@ -1,0 +1,71 @@
+//! Several packs: names that collide, one that dies, and what is left when the gateway stops.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{Era, Running, by_http, by_stdio, call, http_fixture, text};
+
+#[tokio::test]
+async fn of_two_packs_with_the_same_names_each_keeps_its_own_tools() {
+    let (one, two) = (http_fixture(toolmark_fixture::Era::Both).await, http_fixture(toolmark_fixture::Era::Both).await);
+    let gateway = Running::start(&format!("{}{}", by_http("one", &one), by_http("two", &two))).await;
+    let client = gateway.client(Era::New).await;
+    let names: Vec<String> =
+        client.list_all_tools().await.expect("tools").into_iter().map(|tool| tool.name.into_owned()).collect();
+    let echoes: Vec<&String> = names.iter().filter(|name| name.ends_with("echo")).collect();
+    assert_eq!(echoes.len(), 2, "{names:?}");
+    for (name, pack) in echoes.iter().zip(["one.echo", "two.echo"]) {
+        let result = call(&client, name, json!({ "text": pack })).await;
+        assert_eq!(result.meta.expect("metadata").0["dev.toolmark/call"]["canonical"], pack);
+    }
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_pack_that_dies_says_so_and_comes_back_while_the_other_goes_on() {
+    let well = http_fixture(toolmark_fixture::Era::Both).await;
+    let config = format!("[names]\nexposure = \"prefixed\"\n{}{}", by_http("well", &well), by_stdio("ill", &[]));
+    let gateway = Running::start(&config).await;
+    let client = gateway.client(Era::Old).await;
+    let crashed = call(&client, "ill__crash", json!({})).await;
+    assert_eq!(crashed.is_error, Some(true));
+    let echo = call(&client, "well__echo", json!({ "text": "still here" })).await;
+    assert_eq!(text(&echo), "still here");
+    let mut away = false;
+    for _ in 0..1_000 {
+        let result = call(&client, "ill__echo", json!({ "text": "back" })).await;
+        if result.is_error == Some(true) {
+            away = true;
+        } else if away {
+            assert_eq!(text(&result), "back");
+            return gateway.stop().await;
+        }
+        assert_eq!(text(&call(&client, "well__echo", json!({ "text": "on" })).await), "on");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the pack was away: {away}, and never came back");
+}
+
+#[tokio::test]
+async fn a_gateway_that_stops_leaves_no_program_behind() {
+    let gateway = Running::start(&by_stdio("fixture", &["--name", "left-behind-by-a-test"])).await;
+    assert!(find("left-behind-by-a-test"), "the program runs");
+    gateway.stop().await;
+    for _ in 0..500 {
+        if !find("left-behind-by-a-test") {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the program still runs");
+}
+
+/// Whether a program with this argument runs.
+fn find(argument: &str) -> bool {
+    let entries = Path::new("/proc").read_dir().expect("a list of processes").flatten();
+    entries
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .any(|line| line.split(|byte| *byte == 0).any(|part| part == argument.as_bytes()))
+}
