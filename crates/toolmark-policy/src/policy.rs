@@ -119,6 +119,16 @@ impl Policy {
         answer
     }
 
+    /// True when everything this policy says about a tool holds for every call of it, whatever the arguments, the task and the caller,
+    /// as long as what the tool does is the same.
+    #[must_use]
+    pub fn looks_at_the_tool_only(&self, settled: SettledTool) -> bool {
+        let Some(plan) = &self.plan else { return true };
+        let Some(row) = settled.0.and_then(|at| plan.at(at)) else { return false };
+        let mut rules = plan.rules(row).filter_map(|at| self.rules.get(at));
+        self.cedar.is_none() && rules.all(|(_, rule)| rule.looks_at_the_tool_only())
+    }
+
     /// The rules and policies that can apply to a tool, whatever the call. Empty for a tool that was not there at load.
     #[must_use]
     pub fn applying_to(&self, tool: &Tool) -> Vec<Author> {

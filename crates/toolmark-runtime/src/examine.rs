@@ -82,6 +82,35 @@ impl Workspace {
     }
 
     fn weigh(&self, prepared: &Prepared, request: &Request<'_>, facts: &Facts) -> (Verdict, Vec<Permission>) {
+        if facts.is_empty() && self.is_plain(prepared, request) {
+            return (Verdict::allow(), Vec::new());
+        }
+        self.weigh_fully(prepared, request, facts)
+    }
+
+    /// True when nothing speaks against any call of this tool in this task, as long as its arguments are no fact.
+    ///
+    /// Invariant: kept only where the verdict depends on nothing but tool and task, and only for tasks of this workspace, which keeps
+    /// them where they are.
+    fn is_plain(&self, prepared: &Prepared, request: &Request<'_>) -> bool {
+        let plain = prepared.plain().get_or_init(|| {
+            let by_tool = prepared.known(request.tool).by_argument().is_none()
+                && self.policy().looks_at_the_tool_only(prepared.settled());
+            let silent = |task: Option<&Task>| {
+                let call = Request { tool: request.tool, arguments: &Value::Null, task, caller: Caller::new("") };
+                let (verdict, permissions) = self.weigh_fully(prepared, &call, &Facts::default());
+                verdict.reasons().is_empty() && permissions.is_empty()
+            };
+            if !by_tool {
+                return Box::default();
+            }
+            let tasks = self.tasks().iter().filter(|task| silent(Some(task))).map(|task| address(task));
+            silent(None).then_some(0).into_iter().chain(tasks).collect()
+        });
+        plain.contains(&request.task.map_or(0, address))
+    }
+
+    fn weigh_fully(&self, prepared: &Prepared, request: &Request<'_>, facts: &Facts) -> (Verdict, Vec<Permission>) {
         let Request { tool, arguments, task, caller } = *request;
         let known = prepared.known(tool);
         let mut verdict = gate::judge(&gate::Call {
@@ -184,6 +213,10 @@ impl<'w> Examination<'w> {
             "outcome": self.outcome().as_str(),
         })
     }
+}
+
+fn address(task: &Task) -> usize {
+    std::ptr::from_ref(task).addr()
 }
 
 /// Whether a rule that names so much answers a question with this code.

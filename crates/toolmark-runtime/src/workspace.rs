@@ -37,6 +37,8 @@ pub struct Prepared {
     settled: SettledTool,
     known: OnceLock<KnownBehavior>,
     analyzer: OnceLock<Analyzer>,
+    /// The tasks, by address, in which every call without facts is allowed; 0 is a call without a task.
+    plain: OnceLock<Box<[usize]>>,
     changed: bool,
 }
 
@@ -157,6 +159,7 @@ impl WorkspaceBuilder {
             settled: policy.settle(tool),
             known: OnceLock::new(),
             analyzer: OnceLock::new(),
+            plain: OnceLock::new(),
             changed: self.lock.as_ref().is_some_and(|lock| lock.state(tool) == PinState::Changed),
         };
         let tools = catalog.tools().map(|tool| (address(tool), prepare(tool))).collect();
@@ -237,6 +240,11 @@ impl Prepared {
     #[must_use]
     pub fn task(&self) -> Option<&Task> {
         self.task.as_deref()
+    }
+
+    /// The tasks in which every call without facts is allowed.
+    pub(crate) fn plain(&self) -> &OnceLock<Box<[usize]>> {
+        &self.plain
     }
 
     /// Where the policy keeps its rules.

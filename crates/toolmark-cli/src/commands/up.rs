@@ -21,6 +21,11 @@ use crate::{input, output};
 /// How long the start waits for servers before it says which are late.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// A store whose place cannot be told.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct StoreUnknown(String);
+
 /// An address that cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -33,19 +38,20 @@ pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
 }
 
 async fn up(arguments: &Up) -> Result<Exit, Failure> {
+    let ended = wish_to_end()?;
     let written = Written::find(arguments.config.as_deref())?;
     let (store, sink) = remember(&written, arguments.store.as_deref()).await?;
     let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
     let demo = written.path.is_none();
     let gateway = start(written, Some(&sink)).await?;
-    let serve = Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| refuse(&error, listen))?;
+    let serve = Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| cannot_listen(&error))?;
     let address = serve.address();
     let stop = CancellationToken::new();
     let running = tokio::spawn(serve.run(stop.clone()));
     output::line(format_args!("listening on http://{address}/mcp"))?;
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
     introduce(&gateway, address, demo)?;
-    ended().await;
+    ended.await;
     output::note("stopping");
     stop.cancel();
     let _ = running.await;
@@ -73,13 +79,12 @@ pub(crate) async fn start(written: Written, sink: Option<&AuditSink>) -> Result<
 
 /// The store and the audit in it.
 async fn remember(written: &Written, named: Option<&str>) -> Result<(Store, AuditSink), Failure> {
-    let bad = |error: &dyn Fn() -> Failure| error();
     let environment = |name: &str| std::env::var(name).ok();
     let configured = match written.config.gateway.store.as_ref().map(|store| store.expand(&environment)) {
         Some(Ok(store)) => Some(store.expose().to_owned()),
         Some(Err(missing)) => {
             let text = format!("the variable `{}` in `gateway.store` is not set", missing.join("`, `"));
-            return Err(bad(&|| Failure::refused(Exit::BadInput, &CannotListen(text.clone()))));
+            return Err(Failure::refused(Exit::BadInput, &StoreUnknown(text)));
         }
         None => None,
     };
@@ -140,26 +145,23 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), F
     Ok(())
 }
 
-/// Waits until somebody wants it to end.
-async fn ended() {
-    let interrupt = tokio::signal::ctrl_c();
+/// Hears from now on that somebody wants it to end, so that no signal finds nobody at home.
+fn wish_to_end() -> Result<impl Future<Output = ()>, Failure> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                tokio::select! {
-                    _ = interrupt => {}
-                    _ = terminate.recv() => {}
-                }
+        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
             }
-            Err(_) => {
-                let _ = interrupt.await;
-            }
-        }
+        })
     }
     #[cfg(not(unix))]
-    let _ = interrupt.await;
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }
 
 /// Logs go to standard error; `TOOLMARK_LOG` says how much.
@@ -173,8 +175,21 @@ pub(crate) fn logs() {
         .try_init();
 }
 
-fn refuse(error: &ServeError, listen: SocketAddr) -> Failure {
-    let _ = listen;
+impl Explain for StoreUnknown {
+    fn code(&self) -> Code {
+        Code::new("config-variable-missing")
+    }
+
+    fn why(&self) -> String {
+        "without it, nobody knows where the gateway remembers".into()
+    }
+
+    fn fix(&self) -> String {
+        "set the variable, or name the store with `--store`".into()
+    }
+}
+
+fn cannot_listen(error: &ServeError) -> Failure {
     Failure::refused(Exit::Failed, &CannotListen(error.to_string()))
 }
 

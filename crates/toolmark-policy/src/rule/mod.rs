@@ -47,6 +47,11 @@ impl Rule {
         RuleBuilder::new(verdict)
     }
 
+    /// True when it says the same about every call of a tool, whatever the arguments, the task and the caller.
+    pub(crate) fn looks_at_the_tool_only(&self) -> bool {
+        self.effect.is_empty() && self.arguments.is_empty() && self.task.is_empty() && self.caller.is_empty()
+    }
+
     /// The name that its author gave it.
     #[must_use]
     pub fn id(&self) -> Option<&str> {

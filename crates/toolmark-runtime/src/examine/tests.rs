@@ -1,5 +1,5 @@
 use serde_json::json;
-use toolmark_core::gate::Preset;
+use toolmark_core::gate::{Expectation, OnMismatch, Preset};
 use toolmark_policy::{PolicyConfig, Rule};
 
 use super::*;
@@ -56,6 +56,34 @@ fn a_task_stops_what_it_does_not_expect() {
     assert_eq!(decision, Decision::Deny);
     let (decision, ..) = look(&workspace, "tracker.list_issues", &json!({}), Some("read-only"));
     assert_eq!(decision, Decision::Allow);
+}
+
+/// Invariant: what is kept about a tool never answers for a rule that looks at the call, nor for a task of somebody else.
+#[test]
+fn what_is_kept_about_a_tool_holds_only_for_what_it_was_found_for() {
+    let by_caller =
+        Rule::builder(Decision::Deny).id("not-mallory").tool("tracker.list_issues").caller("mallory").build();
+    let found = workspace(vec![by_caller.unwrap()]);
+    let tool = found.catalog().find("tracker.list_issues", |_| true).unwrap();
+    let arguments = json!({});
+    let by = |caller: &'static str, task: Option<&Task>| {
+        let request = Request { tool, arguments: &arguments, task, caller: Caller::new(caller) };
+        found.examine(&request).unwrap().verdict().decision()
+    };
+    assert_eq!(by("alice", None), Decision::Allow);
+    assert_eq!(by("mallory", None), Decision::Deny);
+
+    let plain = workspace(Vec::new());
+    let tool = plain.catalog().find("tracker.list_issues", |_| true).unwrap();
+    let writes_only = Expectation::new("write", vec!["MUTATES|*|*".parse().unwrap()], OnMismatch::Deny);
+    let foreign = Task::new("write".parse().unwrap(), writes_only);
+    let of = |task: Option<&Task>| {
+        let request = Request { tool, arguments: &arguments, task, caller: Caller::new("alice") };
+        plain.examine(&request).unwrap().verdict().decision()
+    };
+    assert_eq!(of(None), Decision::Allow);
+    assert_eq!(of(Some(plain.tasks().find("read-only").unwrap())), Decision::Allow);
+    assert_eq!(of(Some(&foreign)), Decision::Deny);
 }
 
 /// Invariant: a rule that allows answers a default that asks, and nothing else; the verdict stays what it is.
