@@ -47,6 +47,9 @@ pub enum ServeError {
         /// What the system says.
         error: std::io::Error,
     },
+    /// This version lets in everybody who reaches it, so it must be out of reach.
+    #[error("this version knows no callers by token, so it listens on loopback only and takes no `[gateway.auth]`")]
+    Open,
     /// A host or origin in the configuration is none.
     #[error("`{text}` is neither a host nor an origin")]
     Guard {
@@ -63,6 +66,10 @@ impl Serve {
     pub async fn bind(gateway: Arc<Gateway>, address: SocketAddr) -> Result<Self, ServeError> {
         let snapshot = gateway.snapshot();
         let settings = &snapshot.config().gateway;
+        // Invariant: nobody who asked for callers to be checked gets a gateway that checks nobody.
+        if settings.auth.tokens || settings.auth.jwt.is_some() || !address.ip().is_loopback() {
+            return Err(ServeError::Open);
+        }
         let mut guard = Guard::loopback();
         for host in &settings.allowed_hosts {
             guard = guard.allow_host(host).map_err(|_| ServeError::Guard { text: host.clone() })?;

@@ -105,7 +105,7 @@ impl Explain for DispatchError {
     fn fix(&self) -> String {
         match self.kind {
             DispatchErrorKind::Unavailable => {
-                "look at the pack's state and standard error with `toolmark tools --packs`".into()
+                "look at the pack's state at `/readyz`, and at what the gateway logged about it".into()
             }
             DispatchErrorKind::Busy => "try again in a moment, or raise `limits.calls` of the pack".into(),
             DispatchErrorKind::Timeout => "raise `limits.timeout` of the pack, if the tool needs that long".into(),
