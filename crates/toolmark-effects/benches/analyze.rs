@@ -6,7 +6,7 @@
 //! | the same again, out of the cache | 2 µs |
 //! | a call of a tool that carries nothing | 0.2 µs |
 //! | a path, an address, a request | 10 µs |
-//! | finding the carriers of a tool, on average over the corpus | 100 µs |
+//! | finding the carriers of a tool and what its options mean, once a tool, on average over the corpus | 250 µs |
 //! | the worst text in any language, up to 5 MB | 50 ms |
 //! | memory while such texts are read, the text itself included | 64 MB |
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
@@ -95,7 +95,7 @@ fn ordinary() -> Vec<Row> {
         call("an address", "ref-fetch.fetch", json!({ "url": "https://example.com/a/b?c=d" }), 10.0),
         call("a request", "mcp-grafana.grafana_api_request", request, 10.0),
         call("a call that carries nothing", "ref-memory.read_graph", json!({ "a": "b" }), 0.2),
-        Row { what: "the carriers of a tool".into(), measured: found, budget: 100.0, unit: "µs" },
+        Row { what: "the carriers of a tool".into(), measured: found, budget: 250.0, unit: "µs" },
     ]
 }
 
