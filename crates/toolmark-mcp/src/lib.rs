@@ -1,5 +1,6 @@
 //! MCP on both sides and in both eras: what a client says to us and what we say to a server, as raw JSON that loses nothing.
 
 pub mod downstream;
+pub mod relay;
 pub mod upstream;
 pub mod wire;

@@ -3,7 +3,7 @@ use crate::render::{Secrets, render};
 use crate::{Config, Connection};
 
 fn surroundings() -> Surroundings {
-    Surroundings { home: Some("/home/a".into()), project: Some("/work/shop".into()), windows: false }
+    Surroundings { home: Some("/home/a".into()), project: Some("/srv/shop".into()), windows: false }
 }
 
 fn read(client: Client, text: &str) -> Imported {
@@ -47,8 +47,8 @@ fn files_of_claude_code_hold_for_the_user_and_for_one_project() {
         "numStartups": 3,
         "mcpServers": {"api": {"type": "http", "url": "${BASE:-https://api.example}/mcp", "headers": {"Authorization": "Bearer ${KEY}"}}},
         "projects": {
-            "/work/shop": {"mcpServers": {"db": {"type": "stdio", "command": "db", "args": [], "env": {}}}},
-            "/work/other": {"mcpServers": {"x": {"command": "x"}}, "history": []}
+            "/srv/shop": {"mcpServers": {"db": {"type": "stdio", "command": "db", "args": [], "env": {}}}},
+            "/srv/other": {"mcpServers": {"x": {"command": "x"}}, "history": []}
         }
     }"#;
     let imported = read(Client::ClaudeCode, text);
@@ -58,13 +58,13 @@ fn files_of_claude_code_hold_for_the_user_and_for_one_project() {
          [packs.db]\ncommand = \"db\"\n"
     );
     assert_eq!(imported.notes.len(), 1);
-    assert_eq!(imported.notes[0].text, "1 servers hold only in the project `/work/other` and were left out");
+    assert_eq!(imported.notes[0].text, "1 servers hold only in the project `/srv/other` and were left out");
 }
 
 #[test]
 fn a_server_of_the_project_stands_for_one_of_the_user_with_the_same_name() {
     let text = r#"{"mcpServers": {"a": {"command": "user"}, "b": {"command": "b"}},
-        "projects": {"/work/shop/": {"mcpServers": {"a": {"command": "project"}, "b": {"command": "b"}}}}}"#;
+        "projects": {"/srv/shop/": {"mcpServers": {"a": {"command": "project"}, "b": {"command": "b"}}}}}"#;
     let imported = read(Client::ClaudeCode, text);
     assert_eq!(shown(&imported), "[packs.a]\ncommand = \"project\"\n[packs.b]\ncommand = \"b\"\n");
     assert_eq!(imported.notes.len(), 1);
@@ -93,9 +93,9 @@ fn a_file_of_vs_code_with_comments_and_inputs_is_taken_over() {
     let imported = read(Client::Vscode, text);
     assert_eq!(
         shown(&imported),
-        "[packs.perplexity]\ncommand = \"/work/shop/bin/shop\"\n\
+        "[packs.perplexity]\ncommand = \"/srv/shop/bin/shop\"\n\
          args = [\"/home/a/x\", \"${REGION:-eu}\", \"${CONFIG_EDITOR_TABSIZE}\"]\n\
-         env = { KEY = \"${PERPLEXITY_KEY}\", P = \"${PATH}\" }\nenv_file = \"/work/shop/.env\"\n\
+         env = { KEY = \"${PERPLEXITY_KEY}\", P = \"${PATH}\" }\nenv_file = \"/srv/shop/.env\"\n\
          [packs.old]\nurl = \"https://old.example/sse\"\ntransport = \"sse\"\n"
     );
     let required: Vec<&str> = imported.required.iter().map(|required| required.variable.as_str()).collect();

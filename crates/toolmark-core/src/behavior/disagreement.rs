@@ -1,5 +1,7 @@
 //! Where two do not say the same about a tool. Not all of it changes a verdict; all of it is worth showing.
 
+use serde_json::{Value, json};
+
 use super::{Action, BehaviorSource, Statements};
 
 /// Two that do not say the same about a field.
@@ -17,6 +19,21 @@ pub struct Disagreement {
     pub found: String,
     /// Why, where the classifier contradicts.
     pub because: String,
+}
+
+impl Disagreement {
+    /// As JSON: `field`, `source`, `claimed`, `against`, `found`, `because`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "field": self.field,
+            "source": self.source.as_str(),
+            "claimed": self.claimed,
+            "against": self.against.as_str(),
+            "found": self.found,
+            "because": self.because,
+        })
+    }
 }
 
 /// Every contradiction between what is claimed and what somebody else says.

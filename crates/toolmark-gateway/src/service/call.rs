@@ -11,13 +11,13 @@ use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Decision;
 use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming};
+use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
-use toolmark_mcp::wire::{Change, RawObject, codes, write};
+use toolmark_mcp::wire::{RawObject, codes, write};
 use toolmark_policy::Caller;
 use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Request, Settled};
 
-use super::relay::Back;
 use super::{Front, object, view_name};
 use crate::snapshot::Snapshot;
 use crate::view::View;
@@ -78,7 +78,7 @@ impl Front {
                     Output::Result(result) => result.is_error(),
                     Output::Fault(_) => true,
                 },
-                || dispatch(&snapshot, tool, &request, &params, headers, context),
+                || dispatch(&snapshot, tool, &request, headers, context),
             )
             .await;
         match settled {
@@ -103,7 +103,6 @@ async fn dispatch(
     snapshot: &Snapshot,
     tool: &Tool,
     request: &Incoming,
-    params: &CallParams<'_>,
     headers: Vec<(HeaderName, HeaderValue)>,
     context: Context,
 ) -> Result<Output, DispatchError> {
@@ -118,30 +117,18 @@ async fn dispatch(
         unavailable(&state)
     })?;
     let quoted = write::quote(tool.raw().as_str());
-    let state = request.input.state.as_deref().map(|state| write::quote(&String::from_utf8_lossy(state)));
-    let mut changes = vec![Change::Set("name", &quoted)];
-    if let Some(responses) = &request.input.responses {
-        changes.push(Change::Set("inputResponses", responses.raw()));
-    }
-    if let Some(state) = &state {
-        changes.push(Change::Set("requestState", state));
-    }
     let sent = UpstreamRequest {
         name: Some(tool.raw().as_str()),
         headers,
         timeout: Some(timeout(snapshot, tool, pack.timeout())),
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
-        observer: Some(Arc::new(Back(context))),
-        ..UpstreamRequest::new("tools/call", object(params.object().rewrite(&changes)))
+        observer: Some(Arc::new(Back::to(context))),
+        ..UpstreamRequest::new("tools/call", request.params_for_server(&[("name", &quoted)]))
     };
     match upstream.request(sent).await {
         Ok(Reply::Result(result)) => Ok(Output::Result(result)),
-        Ok(Reply::Error(error)) => Ok(Output::Fault(Fault {
-            code: error.code().unwrap_or(codes::INTERNAL_ERROR),
-            message: error.message().unwrap_or_default().into_owned().into(),
-            data: error.data().map(Bytes::copy_from_slice),
-        })),
+        Ok(Reply::Error(error)) => Ok(Output::Fault(error.into())),
         Err(error) => Err(failed(&error)),
     }
 }

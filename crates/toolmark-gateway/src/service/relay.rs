@@ -3,49 +3,16 @@
 use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use futures_util::future::BoxFuture;
 use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
-use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, Question, Reply};
-use toolmark_mcp::upstream::{self, CallObserver, UpstreamRequest};
+use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming};
+use toolmark_mcp::relay::Back;
+use toolmark_mcp::upstream::{Reply, UpstreamRequest};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, RawObject, codes, write};
 
 use super::{Front, object};
 use crate::snapshot::{Kind, Snapshot};
-
-/// The way back: what a server says in between goes to the client of the request.
-pub(super) struct Back(pub(super) Context);
-
-impl CallObserver for Back {
-    fn progress(&self, params: Bytes) {
-        self.0.progress(&object(params));
-    }
-
-    fn message(&self, params: Bytes) {
-        self.0.notify("notifications/message", &object(params));
-    }
-
-    fn ask(&self, question: upstream::Question) -> BoxFuture<'static, upstream::Answer> {
-        let context = self.0.clone();
-        Box::pin(async move {
-            let params = question.params.map_or(Bytes::from_static(b"{}"), |params| params.raw().clone());
-            let question = Question { key: "question".to_owned(), method: question.method, params };
-            match context.ask(vec![question]).await {
-                Ok(replies) => match replies.into_iter().next() {
-                    Some(Reply::Result(result)) => upstream::Answer::Result(result),
-                    Some(Reply::Error(error)) => upstream::Answer::Error(error),
-                    None => {
-                        upstream::Answer::Error(write::error_member(codes::INTERNAL_ERROR, "there is no answer", None))
-                    }
-                },
-                Err(error) => {
-                    upstream::Answer::Error(write::error_member(codes::INVALID_PARAMS, &error.to_string(), None))
-                }
-            }
-        })
-    }
-}
 
 impl Front {
     /// A list of all packs.
@@ -139,15 +106,8 @@ async fn relay(
     name: Option<&str>,
 ) -> Answer {
     let texts: Vec<(&str, Bytes)> = renamed.iter().map(|(key, text)| (*key, write::quote(text))).collect();
-    let mut changes: Vec<Change<'_>> = texts.iter().map(|(key, text)| Change::Set(key, text)).collect();
-    let state = request.input.state.as_deref().map(|state| write::quote(&String::from_utf8_lossy(state)));
-    if let Some(responses) = &request.input.responses {
-        changes.push(Change::Set("inputResponses", responses.raw()));
-    }
-    if let Some(state) = &state {
-        changes.push(Change::Set("requestState", state));
-    }
-    let params = object(request.params.rewrite(&changes));
+    let replaced: Vec<(&str, &[u8])> = texts.iter().map(|(key, text)| (*key, text.as_ref())).collect();
+    let params = request.params_for_server(&replaced);
     send(snapshot, pack, request, params, context, name).await
 }
 
@@ -170,16 +130,12 @@ async fn send(
         timeout: Some(handle.timeout()),
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
-        observer: Some(Arc::new(Back(context))),
+        observer: Some(Arc::new(Back::to(context))),
         ..UpstreamRequest::new(&request.method, params)
     };
     match upstream.request(sent).await {
-        Ok(upstream::Reply::Result(result)) => Answer::Result(result),
-        Ok(upstream::Reply::Error(error)) => Answer::Fault(Fault {
-            code: error.code().unwrap_or(codes::INTERNAL_ERROR),
-            message: error.message().unwrap_or_default().into_owned().into(),
-            data: error.data().map(Bytes::copy_from_slice),
-        }),
+        Ok(Reply::Result(result)) => Answer::Result(result),
+        Ok(Reply::Error(error)) => Answer::Fault(error.into()),
         Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
     }
 }

@@ -3,9 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use bytes::Bytes;
 use toolmark_core::names::PackName;
-use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, LogLevel};
+use toolmark_mcp::downstream::{Answer, Context, Incoming, LogLevel};
 use toolmark_mcp::upstream::Reply;
 use toolmark_mcp::wire::{RawObject, codes};
 
@@ -40,11 +39,7 @@ impl Front {
         };
         match told {
             Ok(Reply::Result(result)) => Answer::Result(result),
-            Ok(Reply::Error(error)) => Answer::Fault(Fault {
-                code: error.code().unwrap_or(codes::INTERNAL_ERROR),
-                message: error.message().unwrap_or_default().into_owned().into(),
-                data: error.data().map(Bytes::copy_from_slice),
-            }),
+            Ok(Reply::Error(error)) => Answer::Fault(error.into()),
             Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
         }
     }

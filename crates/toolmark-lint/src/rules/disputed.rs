@@ -1,6 +1,6 @@
 //! `behavior-disputed`: what is claimed of a tool, and who contradicts. Such a tool asks before every call.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolmark_core::behavior::{Action, Agreement, BehaviorSource, Disagreement, Mutability};
 use toolmark_core::severity::Severity;
 
@@ -23,21 +23,11 @@ fn finding(subject: &Subject<'_>) -> Option<Finding> {
         _ => "",
     };
     let message = format!("{}: {}{outcome}", quoted(subject.tool.canonical().as_str()), texts.join("; "));
-    let data = |one: &Disagreement| {
-        json!({
-            "field": one.field,
-            "source": one.source.as_str(),
-            "claimed": one.claimed,
-            "against": one.against.as_str(),
-            "found": one.found,
-            "because": one.because,
-        })
-    };
     Some(
         Finding::new(RuleId::BehaviorDisputed, severity, message)
             .about([subject.tool])
             .with("agreement", subject.known.agreement().as_str())
-            .with("disagreements", disagreements.iter().map(data).collect::<Value>())
+            .with("disagreements", disagreements.iter().map(Disagreement::to_json).collect::<Value>())
             .suggesting(subject.suggestion()),
     )
 }

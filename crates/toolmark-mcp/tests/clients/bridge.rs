@@ -3,15 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _};
-use toolmark_mcp::downstream::{
-    About, Answer, Caller, Context, Endpoint, Fault, Incoming, Question, Reply, Service, Settings,
-};
-use toolmark_mcp::upstream::{self, CallObserver, ConnectOptions, EventSender, Target, Upstream, UpstreamRequest};
+use toolmark_mcp::downstream::{About, Answer, Caller, Context, Endpoint, Incoming, Service, Settings};
+use toolmark_mcp::relay::Back;
+use toolmark_mcp::upstream::{ConnectOptions, EventSender, Reply, Target, Upstream, UpstreamRequest};
 use toolmark_mcp::wire::version::Era;
-use toolmark_mcp::wire::{Change, Limits, RawObject, codes, write};
+use toolmark_mcp::wire::{Limits, RawObject, codes};
 
 use super::{Person, endpoint, exercise, modern, serve};
 
@@ -20,28 +18,15 @@ struct Bridge(Upstream);
 
 impl Service for Bridge {
     async fn call(&self, request: Incoming, context: Context) -> Answer {
-        let state = request.input.state.as_deref().map(|state| write::quote(&String::from_utf8_lossy(state)));
-        let mut changes = Vec::new();
-        if let Some(responses) = &request.input.responses {
-            changes.push(Change::Set("inputResponses", responses.raw()));
-        }
-        if let Some(state) = &state {
-            changes.push(Change::Set("requestState", state));
-        }
-        let params = if changes.is_empty() { request.params.clone() } else { object(request.params.rewrite(&changes)) };
         let asked = UpstreamRequest {
             cancel: context.cancelled(),
             capabilities: Some(request.client.capabilities().clone()),
-            observer: Some(Arc::new(Back(context))),
-            ..UpstreamRequest::new(&request.method, params)
+            observer: Some(Arc::new(Back::to(context))),
+            ..UpstreamRequest::new(&request.method, request.params_for_server(&[]))
         };
         match self.0.request(asked).await {
-            Ok(upstream::Reply::Result(result)) => Answer::Result(result),
-            Ok(upstream::Reply::Error(error)) => Answer::Fault(Fault {
-                code: error.code().unwrap_or(codes::INTERNAL_ERROR),
-                message: error.message().unwrap_or_default().into_owned().into(),
-                data: error.data().map(Bytes::copy_from_slice),
-            }),
+            Ok(Reply::Result(result)) => Answer::Result(result),
+            Ok(Reply::Error(error)) => Answer::Fault(error.into()),
             Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
         }
     }
@@ -57,32 +42,6 @@ impl Service for Bridge {
                 public: false,
             })
         }))
-    }
-}
-
-/// The way back: what a server says goes to the client of the call.
-struct Back(Context);
-
-impl CallObserver for Back {
-    fn progress(&self, params: Bytes) {
-        self.0.progress(&object(params));
-    }
-
-    fn message(&self, params: Bytes) {
-        self.0.notify("notifications/message", &object(params));
-    }
-
-    fn ask(&self, question: upstream::Question) -> BoxFuture<'static, upstream::Answer> {
-        let context = self.0.clone();
-        Box::pin(async move {
-            let params = question.params.map_or(Bytes::from_static(b"{}"), |params| params.raw().clone());
-            let question = Question { key: "question".to_owned(), method: question.method, params };
-            match context.ask(vec![question]).await.map(|replies| replies.into_iter().next()) {
-                Ok(Some(Reply::Result(result))) => upstream::Answer::Result(result),
-                Ok(Some(Reply::Error(error))) => upstream::Answer::Error(error),
-                _ => upstream::Answer::Error(write::error_member(codes::INTERNAL_ERROR, "no answer", None)),
-            }
-        })
     }
 }
 

@@ -46,7 +46,7 @@ impl Known {
         keys.insert("known".into(), self.known.to_json());
         keys.insert("provenance".into(), self.provenance());
         keys.insert("inference".into(), self.inference.to_json());
-        keys.insert("disagreements".into(), self.known.disagreements().iter().map(disagreement).collect());
+        keys.insert("disagreements".into(), self.known.disagreements().iter().map(Disagreement::to_json).collect());
         let by_argument = self
             .known
             .by_argument()
@@ -123,17 +123,6 @@ fn fields(behavior: Behavior) -> Map<String, Value> {
         json!(facets.map(|facets| facets.reach)),
     ];
     FIELDS.iter().map(|field| (*field).to_owned()).zip(values).collect()
-}
-
-fn disagreement(one: &Disagreement) -> Value {
-    json!({
-        "field": one.field,
-        "source": one.source.as_str(),
-        "claimed": one.claimed,
-        "against": one.against.as_str(),
-        "found": one.found,
-        "because": one.because,
-    })
 }
 
 /// Prints the same for people.
