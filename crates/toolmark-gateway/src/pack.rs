@@ -85,7 +85,9 @@ impl PackHandle {
         };
         let options = ConnectOptions {
             era,
-            capabilities: bytes::Bytes::from_static(br#"{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}"#),
+            capabilities: bytes::Bytes::from_static(
+                br#"{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}"#,
+            ),
             inherited: minimal_environment(std::env::vars_os()),
             limits,
             ..ConnectOptions::default()
@@ -203,7 +205,9 @@ impl PackHandle {
         let _ = news.send(News::State).await;
         while let Some(event) = heard.recv().await {
             match event {
-                UpstreamEvent::ListChanged(ListKind::Tools | ListKind::Resources | ListKind::Templates | ListKind::Prompts)
+                UpstreamEvent::ListChanged(
+                    ListKind::Tools | ListKind::Resources | ListKind::Templates | ListKind::Prompts,
+                )
                 | UpstreamEvent::Reconnected => {
                     if let Err(why) = self.relist(&upstream, news).await {
                         tracing::warn!(pack = %self.name, reason = %why, "a list could not be read again");
@@ -211,7 +215,9 @@ impl PackHandle {
                 }
                 UpstreamEvent::ResourceUpdated(params) => {
                     let params = toolmark_mcp::wire::RawObject::read(params, toolmark_mcp::wire::Limits::default());
-                    if let Some(uri) = params.ok().and_then(|params| params.text("uri").map(std::borrow::Cow::into_owned)) {
+                    if let Some(uri) =
+                        params.ok().and_then(|params| params.text("uri").map(std::borrow::Cow::into_owned))
+                    {
                         let _ = news.send(News::Resource(uri)).await;
                     }
                 }
@@ -257,7 +263,8 @@ fn target(connection: &Connection) -> Result<(Target, Source), String> {
             let mut headers = HeaderMap::new();
             let mut insert = |name: &str, value: &str| -> Result<(), String> {
                 let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
-                let mut value = HeaderValue::try_from(value).map_err(|_| format!("the header `{name}` has no valid value"))?;
+                let mut value =
+                    HeaderValue::try_from(value).map_err(|_| format!("the header `{name}` has no valid value"))?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
                 Ok(())
@@ -275,7 +282,9 @@ fn target(connection: &Connection) -> Result<(Target, Source), String> {
             let source = Source::new(&format!(
                 "{}://{}{}",
                 url.scheme_str().unwrap_or("http"),
-                url.authority().map(|authority| authority.as_str().rsplit('@').next().unwrap_or_default()).unwrap_or_default(),
+                url.authority()
+                    .map(|authority| authority.as_str().rsplit('@').next().unwrap_or_default())
+                    .unwrap_or_default(),
                 url.path()
             ));
             let target = match http.transport {

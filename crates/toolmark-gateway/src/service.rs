@@ -87,7 +87,8 @@ fn about(snapshot: &Snapshot) -> About {
     let text = Bytes::from(format!("{{{}}}", capabilities.join(",")));
     About {
         server_info: Bytes::from_static(
-            concat!(r#"{"name":"toolmark","title":"Toolmark","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#).as_bytes(),
+            concat!(r#"{"name":"toolmark","title":"Toolmark","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#)
+                .as_bytes(),
         ),
         capabilities: object(text),
         instructions: None,

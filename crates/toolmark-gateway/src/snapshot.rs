@@ -127,8 +127,12 @@ impl Snapshot {
             .map(|offered| offered.pack)
             .collect();
         fitting.dedup();
-        let offering: Vec<&PackName> =
-            self.listed.iter().filter(|(_, own)| !own.resources.is_empty() || !own.templates.is_empty()).map(|(name, _)| name).collect();
+        let offering: Vec<&PackName> = self
+            .listed
+            .iter()
+            .filter(|(_, own)| !own.resources.is_empty() || !own.templates.is_empty())
+            .map(|(name, _)| name)
+            .collect();
         match (fitting.as_slice(), offering.as_slice()) {
             ([one], _) => Some((one, uri.to_owned())),
             // One pack alone may know addresses that it does not list.

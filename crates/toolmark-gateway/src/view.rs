@@ -51,7 +51,8 @@ impl View {
         let profile = Profile::with_server(client, server).unwrap_or_else(|_| Profile::new(client));
         let mode = written.and_then(|profile| profile.exposure).unwrap_or(config.names.exposure);
         let packs = written.and_then(|profile| profile.packs.as_ref());
-        let task_name = name.task.as_deref().or_else(|| written.and_then(|own| own.task.as_ref()).map(|task| task.as_str()));
+        let task_name =
+            name.task.as_deref().or_else(|| written.and_then(|own| own.task.as_ref()).map(|task| task.as_str()));
         let task = task_name.and_then(|task| snapshot.workspace().tasks().find(task).ok()).cloned();
         let catalog = snapshot.workspace().catalog();
         let catalog = match packs {
@@ -144,7 +145,13 @@ fn display_names(snapshot: &Snapshot, tool: &Tool) -> Option<Value> {
     let config = snapshot.config();
     let (_, pack) = config.packs.iter().find(|(name, _)| Some(name.as_str()) == tool.pack())?;
     let names = pack.tools.get(tool.raw())?.display_name.as_ref()?;
-    Some(names.iter().map(|(locale, text)| (locale.unwrap_or("und").to_owned(), json!(text))).collect::<Map<_, _>>().into())
+    Some(
+        names
+            .iter()
+            .map(|(locale, text)| (locale.unwrap_or("und").to_owned(), json!(text)))
+            .collect::<Map<_, _>>()
+            .into(),
+    )
 }
 
 fn pages(tools: &[Bytes], era: Era) -> Vec<Bytes> {
@@ -154,7 +161,9 @@ fn pages(tools: &[Bytes], era: Era) -> Vec<Bytes> {
         let mut out = BytesMut::with_capacity(chunk.iter().map(|tool| tool.len() + 1).sum::<usize>() + 160);
         out.put_u8(b'{');
         if era == Era::Stateless {
-            out.put_slice(format!(r#""resultType":"complete","ttlMs":{LIST_TTL_MS},"cacheScope":"private","#).as_bytes());
+            out.put_slice(
+                format!(r#""resultType":"complete","ttlMs":{LIST_TTL_MS},"cacheScope":"private","#).as_bytes(),
+            );
         }
         if at < last {
             out.put_slice(format!(r#""nextCursor":"tm1.{}","#, at + 1).as_bytes());

@@ -39,7 +39,9 @@ impl Front {
         };
         let params = match CallParams::of(&request.params) {
             Ok(params) => params,
-            Err(error) => return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code())),
+            Err(error) => {
+                return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code()));
+            }
         };
         let Some(exposed) = view.table().resolve(params.name()) else {
             return Answer::Fault(unknown(&snapshot, &view, params.name()));

@@ -35,7 +35,9 @@ impl CallObserver for Back {
                 Ok(replies) => match replies.into_iter().next() {
                     Some(Reply::Result(result)) => upstream::Answer::Result(result),
                     Some(Reply::Error(error)) => upstream::Answer::Error(error),
-                    None => upstream::Answer::Error(write::error_member(codes::INTERNAL_ERROR, "there is no answer", None)),
+                    None => {
+                        upstream::Answer::Error(write::error_member(codes::INTERNAL_ERROR, "there is no answer", None))
+                    }
                 },
                 Err(error) => {
                     upstream::Answer::Error(write::error_member(codes::INVALID_PARAMS, &error.to_string(), None))
