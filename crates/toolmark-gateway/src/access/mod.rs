@@ -206,3 +206,6 @@ impl toolmark_core::explain::Explain for AccessError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
