@@ -98,9 +98,16 @@ pub(crate) struct Up {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<std::net::SocketAddr>,
 
+    #[command(flatten)]
+    pub(crate) store: StoreName,
+}
+
+/// Where a gateway remembers.
+#[derive(Debug, Args)]
+pub(crate) struct StoreName {
     /// Where to remember: a file, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
-    #[arg(long, value_name = "STORE")]
-    pub(crate) store: Option<String>,
+    #[arg(long = "store", value_name = "STORE")]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -116,6 +123,9 @@ pub(crate) struct Stdio {
     /// The client that names are made for, or one of the configured profiles
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreName,
 }
 
 #[derive(Debug, Args)]

@@ -135,6 +135,6 @@ fn a_gateway_that_cannot_check_callers_does_not_listen_where_others_reach_it() {
             .expect("toolmark runs");
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(6), "{said}");
-        assert!(said.contains("error[cannot-listen]"), "{said}");
+        assert!(said.contains("error[gateway-listen]"), "{said}");
     }
 }

@@ -16,9 +16,11 @@ use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 use toolmark_mcp::downstream::Changed;
 use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
+use toolmark_store::Store;
 
 use crate::assemble::{self, Strictness, Surroundings};
 use crate::listing::Listed;
+use crate::metrics::{Measured, Metrics};
 use crate::pack::{News, PackHandle, PackState, Way};
 use crate::snapshot::Snapshot;
 
@@ -30,6 +32,7 @@ pub struct GatewayBuilder {
     built: Vec<PackHandle>,
     approvals: Arc<dyn Approvals>,
     recorder: Arc<dyn Recorder>,
+    store: Option<Store>,
 }
 
 /// A gateway that runs. Cheap to share behind an `Arc`.
@@ -41,6 +44,8 @@ pub struct Gateway {
     listed: Mutex<BTreeMap<PackName, Arc<Listed>>>,
     current: ArcSwap<Snapshot>,
     pipeline: Pipeline,
+    metrics: Arc<Metrics>,
+    store: Option<Store>,
     changes: broadcast::Sender<Changed>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -71,6 +76,7 @@ impl GatewayBuilder {
             built: Vec::new(),
             approvals: Arc::new(Unattended),
             recorder: Arc::new(NoRecords),
+            store: None,
         }
     }
 
@@ -85,6 +91,13 @@ impl GatewayBuilder {
     #[must_use]
     pub fn recorder(mut self, recorder: Arc<dyn Recorder>) -> Self {
         self.recorder = recorder;
+        self
+    }
+
+    /// Where it remembers: the tokens of callers are there.
+    #[must_use]
+    pub fn store(mut self, store: Store) -> Self {
+        self.store = Some(store);
         self
     }
 
@@ -134,6 +147,8 @@ impl GatewayBuilder {
         let config = Arc::new(self.config);
         let snapshot = Snapshot::new(workspace, Arc::clone(&config), packs.clone(), BTreeMap::new());
         let (changes, _) = broadcast::channel(256);
+        let metrics = Arc::new(Metrics::new());
+        let recorder = Arc::new(Measured::new(Arc::clone(&metrics), self.recorder));
         let gateway = Arc::new(Gateway {
             config,
             directory: self.directory,
@@ -141,7 +156,9 @@ impl GatewayBuilder {
             packs,
             listed: Mutex::default(),
             current: ArcSwap::from_pointee(snapshot),
-            pipeline: Pipeline::new(self.approvals, self.recorder),
+            pipeline: Pipeline::new(self.approvals, recorder),
+            metrics,
+            store: self.store,
             changes,
             tasks: Mutex::default(),
         });
@@ -223,6 +240,17 @@ impl Gateway {
     /// The way that calls go.
     pub(crate) fn pipeline(&self) -> &Pipeline {
         &self.pipeline
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// Where it remembers, if anywhere.
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
     }
 
     /// Hears of changes from now on.

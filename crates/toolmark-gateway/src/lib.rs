@@ -3,11 +3,13 @@
 //! A [`Gateway`] holds one connection per pack and one immutable [`Snapshot`] of everything that decides about calls. When a server's
 //! lists change, a new snapshot takes the place of the old one; calls under way end under the one they began with.
 
+pub mod access;
 pub mod assemble;
 mod audit;
 pub mod demo;
 mod gateway;
 mod listing;
+pub mod metrics;
 mod pack;
 mod server;
 mod service;

@@ -1,8 +1,11 @@
 //! The way in: HTTP on one address. Origin and Host are checked on every route before anything else is looked at.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,24 +18,30 @@ use hyper_util::server::graceful::GracefulShutdown;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use toolmark_core::explain::{Code, Explain};
 use toolmark_core::exposure::ProfileName;
 use toolmark_mcp::downstream::origin::Guard;
-use toolmark_mcp::downstream::{Binding, Body, Caller, Endpoint, Settings};
+use toolmark_mcp::downstream::{Binding, Body, Endpoint, Settings};
 use toolmark_mcp::wire::Limits;
 
+use crate::access::{Access, AccessError, Limiter, Permit, WELL_KNOWN};
 use crate::gateway::Gateway;
+use crate::metrics;
 use crate::pack::PackState;
 use crate::service::Front;
+use crate::snapshot::Snapshot;
 
 /// How long requests under way may take once the gateway is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
+
+const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// A gateway that listens.
 pub struct Serve {
     address: SocketAddr,
     gateway: Arc<Gateway>,
     endpoint: Endpoint<Front>,
-    guard: Arc<Guard>,
+    way: Arc<WayIn>,
     listener: TcpListener,
 }
 
@@ -47,15 +56,21 @@ pub enum ServeError {
         /// What the system says.
         error: std::io::Error,
     },
-    /// This version lets in everybody who reaches it, so it must be out of reach.
-    #[error("this version knows no callers by token, so it listens on loopback only and takes no `[gateway.auth]`")]
-    Open,
     /// A host or origin in the configuration is none.
     #[error("`{text}` is neither a host nor an origin")]
     Guard {
         /// What is written.
         text: String,
     },
+    /// Others could reach it, and nobody would have to say who they are.
+    #[error("{address} can be reached from elsewhere, and callers need no token")]
+    Open {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// Nobody could be let in.
+    #[error(transparent)]
+    Access(#[from] AccessError),
 }
 
 impl Serve {
@@ -66,11 +81,16 @@ impl Serve {
     pub async fn bind(gateway: Arc<Gateway>, address: SocketAddr) -> Result<Self, ServeError> {
         let snapshot = gateway.snapshot();
         let settings = &snapshot.config().gateway;
-        // Invariant: nobody who asked for callers to be checked gets a gateway that checks nobody.
-        if settings.auth.tokens || settings.auth.jwt.is_some() || !address.ip().is_loopback() {
-            return Err(ServeError::Open);
+        if settings.would_be_open(address) {
+            return Err(ServeError::Open { address });
         }
+        let access = Access::of(&settings.auth, gateway.store().cloned(), settings.public_url.as_deref())?;
         let mut guard = Guard::loopback();
+        if let Some(url) = &settings.public_url {
+            let host = url.parse::<http::Uri>().ok().and_then(|url| url.authority().map(ToString::to_string));
+            let host = host.ok_or_else(|| ServeError::Guard { text: url.clone() })?;
+            guard = guard.allow_host(&host).map_err(|_| ServeError::Guard { text: url.clone() })?;
+        }
         for host in &settings.allowed_hosts {
             guard = guard.allow_host(host).map_err(|_| ServeError::Guard { text: host.clone() })?;
         }
@@ -89,7 +109,9 @@ impl Serve {
         );
         let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error })?;
         let address = listener.local_addr().unwrap_or(address);
-        Ok(Self { address, gateway, endpoint, guard: Arc::new(guard), listener })
+        let limiter = Limiter::new(&settings.limits);
+        let way = WayIn { guard, access, limiter, addresses: Addresses::default() };
+        Ok(Self { address, gateway, endpoint, way: Arc::new(way), listener })
     }
 
     /// Where it listens.
@@ -100,7 +122,7 @@ impl Serve {
 
     /// Answers requests until it is told to stop; those under way are ended in peace.
     pub async fn run(self, stop: CancellationToken) {
-        let Self { gateway, endpoint, guard, listener, .. } = self;
+        let Self { gateway, endpoint, way, listener, .. } = self;
         let mut changes = gateway.changes();
         let told = endpoint.clone();
         let teller = tokio::spawn(async move {
@@ -130,7 +152,7 @@ impl Serve {
                 }
             };
             let _ = stream.set_nodelay(true);
-            let door = Door { gateway: Arc::clone(&gateway), endpoint: endpoint.clone(), guard: Arc::clone(&guard) };
+            let door = Door { gateway: Arc::clone(&gateway), endpoint: endpoint.clone(), way: Arc::clone(&way) };
             let service = service_fn(move |request| {
                 let door = door.clone();
                 async move { Ok::<_, Infallible>(door.answer(request).await) }
@@ -148,6 +170,7 @@ impl Serve {
             tracing::warn!("some requests did not end in time");
         }
         teller.abort();
+        way.access.note_uses().await;
         gateway.stop().await;
     }
 }
@@ -156,65 +179,187 @@ impl Serve {
 struct Door {
     gateway: Arc<Gateway>,
     endpoint: Endpoint<Front>,
-    guard: Arc<Guard>,
+    way: Arc<WayIn>,
+}
+
+/// What a request has to pass, in this order.
+struct WayIn {
+    guard: Guard,
+    access: Access,
+    limiter: Limiter,
+    addresses: Addresses,
+}
+
+/// What the addresses below `/mcp` stand for under one snapshot, so that it is found out once.
+#[derive(Default)]
+struct Addresses {
+    known: RwLock<(Weak<Snapshot>, HashMap<Box<str>, Arc<Binding>>)>,
+    unbound: Arc<Binding>,
+}
+
+/// A body that holds its caller's place until it was sent.
+struct Counted {
+    body: Body,
+    _permit: Option<Permit>,
 }
 
 impl Door {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        if let Err(error) = self.guard.check(request.uri(), request.headers()) {
-            return text(error.status(), "text/plain; charset=utf-8", error.to_string());
+    async fn answer(&self, request: Request<Incoming>) -> Response<Counted> {
+        let mut permit = None;
+        let response = self.pass(request, &mut permit).await;
+        response.map(|body| Counted { body, _permit: permit })
+    }
+
+    async fn pass(&self, request: Request<Incoming>, permit: &mut Option<Permit>) -> Response<Body> {
+        let (uri, headers) = (request.uri(), request.headers());
+        if let Err(error) = self.way.guard.check(uri, headers) {
+            return text(error.status(), PLAIN, error.to_string());
         }
-        let path = request.uri().path();
-        if path == "/mcp" {
-            return self.endpoint.http(request, Caller::new("local")).await;
-        }
-        if let Some(name) = path.strip_prefix("/mcp/") {
-            return match self.binding(name) {
-                Some(binding) => {
-                    let caller = Caller::new("local").bound_to(Arc::new(binding));
-                    self.endpoint.http(request, caller).await
-                }
-                None => {
-                    text(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "there is no such task or profile".into())
-                }
-            };
+        let path = uri.path();
+        if path == "/mcp" || path.starts_with("/mcp/") {
+            return self.mcp(request, permit).await;
         }
         if request.method() != Method::GET && request.method() != Method::HEAD {
-            return text(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "not found".into());
+            return text(StatusCode::NOT_FOUND, PLAIN, "not found".into());
         }
         match path {
-            "/healthz" => text(StatusCode::OK, "text/plain; charset=utf-8", "ok".into()),
+            "/healthz" => text(StatusCode::OK, PLAIN, "ok".into()),
             "/readyz" => self.ready(),
-            _ => text(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "not found; MCP is at /mcp".into()),
+            "/metrics" => match self.way.access.admit_to_all(uri, headers).await {
+                Ok(_) => {
+                    let figures = self.gateway.metrics().text(&self.gateway.packs(), self.endpoint.held());
+                    text(StatusCode::OK, metrics::CONTENT_TYPE, figures)
+                }
+                Err(refusal) => refusal.response(),
+            },
+            _ if path.starts_with(WELL_KNOWN) => match self.way.access.metadata(uri, headers) {
+                Some(document) => text(StatusCode::OK, "application/json", document),
+                None => text(StatusCode::NOT_FOUND, PLAIN, "not found".into()),
+            },
+            _ => text(StatusCode::NOT_FOUND, PLAIN, "not found; MCP is at /mcp".into()),
         }
     }
 
-    /// What an address below `/mcp` stands for.
-    fn binding(&self, name: &str) -> Option<Binding> {
-        let snapshot = self.gateway.snapshot();
-        if snapshot.workspace().tasks().find(name).is_ok() {
-            let written = snapshot.config().tasks.iter().find(|(task, _)| task.as_str() == name);
-            let profile = written.and_then(|(_, task)| task.profile.as_ref()).map(ToString::to_string);
-            return Some(Binding { task: Some(name.to_owned()), profile });
+    /// Who is it, may they come here, and do they not take too much? Only then the request is read.
+    async fn mcp(&self, request: Request<Incoming>, permit: &mut Option<Permit>) -> Response<Body> {
+        let (uri, headers) = (request.uri(), request.headers());
+        let name = uri.path().strip_prefix("/mcp/");
+        let binding = match name {
+            None => Some(Arc::clone(&self.way.addresses.unbound)),
+            Some(name) => self.way.addresses.find(&self.gateway.snapshot(), name),
+        };
+        // Whoever is not let in does not learn which addresses there are.
+        let wanted = binding.as_ref().unwrap_or(&self.way.addresses.unbound);
+        let admitted = match self.way.access.admit(uri, headers, wanted).await {
+            Ok(admitted) => admitted,
+            Err(refusal) => return refusal.response(),
+        };
+        let Some(binding) = binding else {
+            return text(StatusCode::NOT_FOUND, PLAIN, "there is no such task or profile".into());
+        };
+        // Streams that a client only listens on are limited by the number of sessions.
+        if request.method() == Method::POST {
+            match self.way.limiter.take(&admitted.principal) {
+                Ok(taken) => *permit = Some(taken),
+                Err(error) => return error.response(),
+            }
         }
-        let known = snapshot.config().profiles.iter().any(|(profile, _)| profile.as_str() == name)
-            || name.parse::<ProfileName>().is_ok();
-        known.then(|| Binding { task: None, profile: Some(name.to_owned()) })
+        self.endpoint.http(request, admitted.caller.clone().bound_to(binding)).await
     }
 
     fn ready(&self) -> Response<Body> {
         let packs = self.gateway.packs();
         let ready = packs.iter().all(|pack| pack.state() != PackState::Starting);
-        let state = |state: PackState| match state {
-            PackState::Starting => "starting",
-            PackState::Ready => "ready",
-            PackState::Unavailable(_) => "unavailable",
-            PackState::Stopped => "stopped",
-        };
         let all: serde_json::Map<_, _> =
-            packs.iter().map(|pack| (pack.name().to_string(), json!(state(pack.state())))).collect();
+            packs.iter().map(|pack| (pack.name().to_string(), json!(metrics::state(&pack.state())))).collect();
         let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
         text(status, "application/json", json!({"ready": ready, "packs": all}).to_string())
+    }
+}
+
+impl Addresses {
+    fn find(&self, snapshot: &Arc<Snapshot>, name: &str) -> Option<Arc<Binding>> {
+        {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            if std::ptr::eq(known.0.as_ptr(), Arc::as_ptr(snapshot))
+                && let Some(binding) = known.1.get(name)
+            {
+                return Some(Arc::clone(binding));
+            }
+        }
+        let binding = Arc::new(binding(snapshot, name)?);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if !std::ptr::eq(known.0.as_ptr(), Arc::as_ptr(snapshot)) {
+            *known = (Arc::downgrade(snapshot), HashMap::new());
+        }
+        // Only names that mean something are kept, so there are only so many.
+        known.1.insert(name.into(), Arc::clone(&binding));
+        Some(binding)
+    }
+}
+
+/// What an address below `/mcp` stands for.
+fn binding(snapshot: &Snapshot, name: &str) -> Option<Binding> {
+    if snapshot.workspace().tasks().find(name).is_ok() {
+        let written = snapshot.config().tasks.iter().find(|(task, _)| task.as_str() == name);
+        let profile = written.and_then(|(_, task)| task.profile.as_ref()).map(ToString::to_string);
+        return Some(Binding { task: Some(name.to_owned()), profile });
+    }
+    let known = snapshot.config().profiles.iter().any(|(profile, _)| profile.as_str() == name)
+        || name.parse::<ProfileName>().is_ok();
+    known.then(|| Binding { task: None, profile: Some(name.to_owned()) })
+}
+
+impl hyper::body::Body for Counted {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Explain for ServeError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Listen { .. } => Code::new("gateway-listen"),
+            Self::Guard { .. } => Code::new("gateway-host"),
+            Self::Open { .. } => Code::new("config-listen-without-auth"),
+            Self::Access(error) => error.code(),
+        }
+    }
+
+    fn why(&self) -> String {
+        match self {
+            Self::Listen { .. } => "clients would look for it there and find somebody else, or nobody".into(),
+            Self::Guard { .. } => {
+                "a host that is left out would be refused later, and one that is misread let in".into()
+            }
+            Self::Open { .. } => {
+                "whoever reaches the address could call every tool, with the credentials held here".into()
+            }
+            Self::Access(error) => error.why(),
+        }
+    }
+
+    fn fix(&self) -> String {
+        match self {
+            Self::Listen { .. } => "end what listens there, or choose another port".into(),
+            Self::Guard { .. } => "write a host as `tools.example.com`, an origin as `https://app.example.com`".into(),
+            Self::Open { .. } => "set `tokens = true` in `[gateway.auth]`, or listen on `127.0.0.1`".into(),
+            Self::Access(error) => error.fix(),
+        }
     }
 }
 

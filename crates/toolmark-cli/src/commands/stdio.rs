@@ -34,7 +34,8 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
     {
         profile.parse::<ProfileName>().map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     }
-    let gateway = up::start(written, None).await?;
+    let (store, sink) = up::remember(&written, arguments.store.name.as_deref()).await?;
+    let gateway = up::start(written, &store, &sink)?;
     if let Some(task) = &arguments.task {
         let snapshot = gateway.snapshot();
         let found = snapshot.workspace().tasks().find(task).map(|_| ());
@@ -54,6 +55,7 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
     let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller).await;
     teller.abort();
     gateway.stop().await;
+    up::forget(&store, sink).await;
     done?;
     Ok(Exit::Success)
 }

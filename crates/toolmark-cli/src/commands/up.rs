@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
-use toolmark_gateway::{AuditRecorder, Gateway, GatewayBuilder, PackState, Serve, ServeError};
+use toolmark_gateway::{AuditRecorder, Gateway, GatewayBuilder, PackState, Serve};
 use toolmark_store::audit::{AuditSink, Durability, SinkSettings};
 use toolmark_store::{Location, Micros, Settings, Store};
 
@@ -26,11 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[error("{0}")]
 struct StoreUnknown(String);
 
-/// An address that cannot be listened on.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct CannotListen(String);
-
 pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
     logs();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -40,11 +35,12 @@ pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
 async fn up(arguments: &Up) -> Result<Exit, Failure> {
     let ended = wish_to_end()?;
     let written = Written::find(arguments.config.as_deref())?;
-    let (store, sink) = remember(&written, arguments.store.as_deref()).await?;
+    let (store, sink) = remember(&written, arguments.store.name.as_deref()).await?;
     let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
     let demo = written.path.is_none();
-    let gateway = start(written, Some(&sink)).await?;
-    let serve = Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| cannot_listen(&error))?;
+    let gateway = start(written, &store, &sink)?;
+    let serve =
+        Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let address = serve.address();
     let stop = CancellationToken::new();
     let running = tokio::spawn(serve.run(stop.clone()));
@@ -55,22 +51,27 @@ async fn up(arguments: &Up) -> Result<Exit, Failure> {
     output::note("stopping");
     stop.cancel();
     let _ = running.await;
-    if let Err(error) = sink.close().await {
-        output::warn(&format!("the audit: {error}"));
-    }
-    let _ = store.close().await;
+    forget(&store, sink).await;
     Ok(Exit::Success)
 }
 
+/// Writes what is not written yet, and closes the store.
+pub(crate) async fn forget(store: &Store, sink: AuditSink) {
+    if let Err(error) = sink.close().await {
+        output::warn(&format!("the audit: {error}"));
+    }
+    if let Err(error) = store.close().await {
+        output::warn(&format!("the store: {error}"));
+    }
+}
+
 /// The gateway of a configuration, or of the demo workspace where there is none.
-pub(crate) async fn start(written: Written, sink: Option<&AuditSink>) -> Result<Arc<Gateway>, Failure> {
+pub(crate) fn start(written: Written, store: &Store, sink: &AuditSink) -> Result<Arc<Gateway>, Failure> {
     let directory = written.path.as_deref().and_then(std::path::Path::parent).map(PathBuf::from).unwrap_or_default();
     let demo = written.path.is_none();
     let lock = if demo { None } else { input::lock_if_any(None)? };
-    let mut builder = GatewayBuilder::new(written.config, directory).lock(lock);
-    if let Some(sink) = sink {
-        builder = builder.recorder(Arc::new(AuditRecorder::new(sink.clone())));
-    }
+    let recorder = Arc::new(AuditRecorder::new(sink.clone()));
+    let mut builder = GatewayBuilder::new(written.config, directory).lock(lock).store(store.clone()).recorder(recorder);
     if demo {
         builder = toolmark_gateway::demo::attach(builder);
     }
@@ -78,7 +79,7 @@ pub(crate) async fn start(written: Written, sink: Option<&AuditSink>) -> Result<
 }
 
 /// The store and the audit in it.
-async fn remember(written: &Written, named: Option<&str>) -> Result<(Store, AuditSink), Failure> {
+pub(crate) async fn remember(written: &Written, named: Option<&str>) -> Result<(Store, AuditSink), Failure> {
     let environment = |name: &str| std::env::var(name).ok();
     let configured = match written.config.gateway.store.as_ref().map(|store| store.expand(&environment)) {
         Some(Ok(store)) => Some(store.expose().to_owned()),
@@ -186,23 +187,5 @@ impl Explain for StoreUnknown {
 
     fn fix(&self) -> String {
         "set the variable, or name the store with `--store`".into()
-    }
-}
-
-fn cannot_listen(error: &ServeError) -> Failure {
-    Failure::refused(Exit::Failed, &CannotListen(error.to_string()))
-}
-
-impl Explain for CannotListen {
-    fn code(&self) -> Code {
-        Code::new("cannot-listen")
-    }
-
-    fn why(&self) -> String {
-        "without its address, no client would find the gateway".into()
-    }
-
-    fn fix(&self) -> String {
-        "choose another with `--listen 127.0.0.1:0` (a free port), or stop what listens there".into()
     }
 }

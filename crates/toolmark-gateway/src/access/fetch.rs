@@ -1,0 +1,64 @@
+//! One document from an authorization server: over TLS, or from this machine; no redirects, no endless answers.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::ACCEPT;
+use http::{Request, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How large it may be.
+const LARGEST: usize = 1024 * 1024;
+
+/// Fetches documents.
+pub(super) struct Fetcher(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
+
+impl Fetcher {
+    pub(super) fn new() -> Result<Self, String> {
+        let mut connector = HttpConnector::new();
+        connector.enforce_http(false);
+        connector.set_connect_timeout(Some(PATIENCE));
+        let provider = rustls::crypto::aws_lc_rs::default_provider();
+        let tls = HttpsConnectorBuilder::new()
+            .with_provider_and_platform_verifier(provider)
+            .map_err(|error| format!("no certificates to trust: {error}"))?;
+        let connector = tls.https_or_http().enable_http1().enable_http2().wrap_connector(connector);
+        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector);
+        Ok(Self(client))
+    }
+
+    /// The document at an address.
+    pub(super) async fn get(&self, url: &str) -> Result<Bytes, String> {
+        let url = trusted(url)?;
+        let request = Request::get(url).header(ACCEPT, "application/json").body(Empty::new());
+        let request = request.map_err(|error| error.to_string())?;
+        let work = async {
+            let response = self.0.request(request).await.map_err(|error| error.to_string())?;
+            if response.status() != StatusCode::OK {
+                return Err(format!("the answer is {}", response.status()));
+            }
+            let body = Limited::new(response.into_body(), LARGEST).collect().await;
+            body.map(http_body_util::Collected::to_bytes).map_err(|error| error.to_string())
+        };
+        tokio::time::timeout(PATIENCE, work).await.map_err(|_| "there is no answer in time".to_owned())?
+    }
+}
+
+/// An address whose answer can be believed: anybody between here and there could give other keys over plain HTTP.
+pub(super) fn trusted(url: &str) -> Result<Uri, String> {
+    let uri: Uri = url.parse().map_err(|error| format!("its address is none: {error}"))?;
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let near = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback());
+    match uri.scheme_str() {
+        Some("https") if !host.is_empty() => Ok(uri),
+        Some("http") if near => Ok(uri),
+        _ => Err("keys are fetched over `https://` only, or from this machine".to_owned()),
+    }
+}

@@ -1,0 +1,283 @@
+//! How much, how fast, how well? Figures for `/metrics`, counted on the path of every call without allocating.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use toolmark_core::verdict::Decision;
+use toolmark_mcp::downstream::Held;
+use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder};
+
+use crate::pack::{PackHandle, PackState};
+
+/// The type of what `/metrics` answers.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The most tools that are counted by name; those that are called later count as `other` of their pack.
+const TOOLS: usize = 500;
+
+const VERDICTS: usize = 3;
+const OUTCOMES: usize = 13;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct CallLabels {
+    pack: Arc<str>,
+    tool: Arc<str>,
+    verdict: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct StageLabels {
+    stage: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct PackLabels {
+    pack: String,
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct HeldLabels {
+    kind: &'static str,
+}
+
+/// The counters of one tool, made when first used.
+#[derive(Debug)]
+struct Counters {
+    pack: Arc<str>,
+    tool: Arc<str>,
+    by_end: [OnceLock<Counter>; VERDICTS * OUTCOMES],
+}
+
+/// All figures.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    calls: Family<CallLabels, Counter>,
+    /// By canonical name, for the first tools that are called.
+    tools: RwLock<HashMap<Box<str>, Arc<Counters>>>,
+    /// By pack, for all others.
+    rest: RwLock<HashMap<Box<str>, Arc<Counters>>>,
+    most: usize,
+    examine: Histogram,
+    approve: Histogram,
+    dispatch: Histogram,
+    packs: Family<PackLabels, Gauge>,
+    held: Family<HeldLabels, Gauge>,
+}
+
+/// Counts every record, and passes it on.
+pub struct Measured {
+    metrics: Arc<Metrics>,
+    next: Arc<dyn Recorder>,
+}
+
+impl Metrics {
+    /// Nothing counted yet; the process counts as started now.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut registry = Registry::default();
+        let calls = Family::<CallLabels, Counter>::default();
+        registry.register("toolmark_calls", "Calls of tools, by verdict and outcome", calls.clone());
+        let stages = Family::<StageLabels, Histogram, fn() -> Histogram>::new_with_constructor(buckets);
+        let stage = |stage| stages.get_or_create_owned(&StageLabels { stage });
+        let (examine, approve, dispatch) = (stage("examine"), stage("approve"), stage("dispatch"));
+        let help = "How long each stage of a call took";
+        registry.register_with_unit("toolmark_call_stage_duration", help, Unit::Seconds, stages);
+        let packs = Family::<PackLabels, Gauge>::default();
+        registry.register("toolmark_pack_state", "1 for the state that a pack is in", packs.clone());
+        let held = Family::<HeldLabels, Gauge>::default();
+        registry.register("toolmark_held", "What is held for clients: sessions, parked calls, listeners", held.clone());
+        let started = Gauge::<f64, AtomicU64>::default();
+        started.set(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
+        registry.register_with_unit(
+            "process_start_time",
+            "When the process started, since 1970",
+            Unit::Seconds,
+            started,
+        );
+        let (tools, rest) = (RwLock::default(), RwLock::default());
+        Self { registry, calls, tools, rest, most: TOOLS, examine, approve, dispatch, packs, held }
+    }
+
+    /// Counts one call.
+    pub fn count(&self, record: &Record<'_>) {
+        let decision = record.verdict.decision();
+        let counters = self.counters(record.tool.canonical().as_str(), record.tool.pack().unwrap_or_default());
+        if let Some(counter) = counters.by_end.get(place(decision, record.end)) {
+            let labels = || CallLabels {
+                pack: Arc::clone(&counters.pack),
+                tool: Arc::clone(&counters.tool),
+                verdict: decision.as_str(),
+                outcome: record.end.as_str(),
+            };
+            counter.get_or_init(|| self.calls.get_or_create_owned(&labels())).inc();
+        }
+        self.examine.observe(record.timings.examine.as_secs_f64());
+        // What did not happen took no time, which is no figure.
+        if !record.timings.approve.is_zero() {
+            self.approve.observe(record.timings.approve.as_secs_f64());
+        }
+        if !record.timings.dispatch.is_zero() {
+            self.dispatch.observe(record.timings.dispatch.as_secs_f64());
+        }
+    }
+
+    fn counters(&self, canonical: &str, pack: &str) -> Arc<Counters> {
+        if let Some(counters) = self.tools.read().unwrap_or_else(PoisonError::into_inner).get(canonical) {
+            return Arc::clone(counters);
+        }
+        if let Some(counters) = self.enter(&self.tools, canonical, pack, canonical, self.most) {
+            return counters;
+        }
+        if let Some(counters) = self.rest.read().unwrap_or_else(PoisonError::into_inner).get(pack) {
+            return Arc::clone(counters);
+        }
+        // Packs come from the configuration, so there are only so many.
+        self.enter(&self.rest, pack, pack, "other", usize::MAX).unwrap_or_else(|| Arc::new(Counters::of(pack, "other")))
+    }
+
+    fn enter(
+        &self,
+        table: &RwLock<HashMap<Box<str>, Arc<Counters>>>,
+        key: &str,
+        pack: &str,
+        tool: &str,
+        most: usize,
+    ) -> Option<Arc<Counters>> {
+        // Looked at with a reader's lock first: once the table is full, every call of another tool comes by here.
+        if table.read().unwrap_or_else(PoisonError::into_inner).len() >= most {
+            return None;
+        }
+        let mut table = table.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(counters) = table.get(key) {
+            return Some(Arc::clone(counters));
+        }
+        if table.len() >= most {
+            return None;
+        }
+        let counters = Arc::new(Counters::of(pack, tool));
+        table.insert(key.into(), Arc::clone(&counters));
+        Some(counters)
+    }
+
+    /// All figures as OpenMetrics text, with how things stand now.
+    #[must_use]
+    pub fn text(&self, packs: &[Arc<PackHandle>], held: Held) -> String {
+        for pack in packs {
+            let now = state(&pack.state());
+            for state in ["starting", "ready", "unavailable", "stopped"] {
+                let labels = PackLabels { pack: pack.name().to_string(), state };
+                self.packs.get_or_create(&labels).set(i64::from(state == now));
+            }
+        }
+        for (kind, count) in [("sessions", held.sessions), ("parked", held.parked), ("listeners", held.listeners)] {
+            self.held.get_or_create(&HeldLabels { kind }).set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        let mut written = String::new();
+        // Writing to a string cannot fail.
+        let _ = text::encode(&mut written, &self.registry);
+        written
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Counters {
+    fn of(pack: &str, tool: &str) -> Self {
+        Self { pack: pack.into(), tool: tool.into(), by_end: [const { OnceLock::new() }; VERDICTS * OUTCOMES] }
+    }
+}
+
+impl Measured {
+    /// Counts, then passes on.
+    #[must_use]
+    pub fn new(metrics: Arc<Metrics>, next: Arc<dyn Recorder>) -> Self {
+        Self { metrics, next }
+    }
+}
+
+impl Recorder for Measured {
+    fn record(&self, record: &Record<'_>) {
+        self.metrics.count(record);
+        self.next.record(record);
+    }
+}
+
+/// The state in one word.
+pub(crate) const fn state(state: &PackState) -> &'static str {
+    match state {
+        PackState::Starting => "starting",
+        PackState::Ready => "ready",
+        PackState::Unavailable(_) => "unavailable",
+        PackState::Stopped => "stopped",
+    }
+}
+
+fn buckets() -> Histogram {
+    // From ten microseconds, what judging takes, to forty seconds.
+    Histogram::new(exponential_buckets(0.000_01, 4.0, 12))
+}
+
+const fn place(decision: Decision, end: End) -> usize {
+    let verdict = match decision {
+        Decision::Allow => 0,
+        Decision::Ask => 1,
+        Decision::Deny => 2,
+    };
+    let outcome = match end {
+        End::Ran => 0,
+        End::ToolFailed => 1,
+        End::Observed => 2,
+        End::Approved => 3,
+        End::Invalid => 4,
+        End::Denied => 5,
+        End::Asked => 6,
+        End::Failed(DispatchErrorKind::Unavailable) => 7,
+        End::Failed(DispatchErrorKind::Busy) => 8,
+        End::Failed(DispatchErrorKind::Timeout) => 9,
+        End::Failed(DispatchErrorKind::Cancelled) => 10,
+        End::Failed(DispatchErrorKind::TooLarge) => 11,
+        End::Failed(DispatchErrorKind::Failed) => 12,
+    };
+    verdict * OUTCOMES + outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_beyond_the_first_count_as_other_of_their_pack() {
+        let metrics = Metrics { most: 2, ..Metrics::new() };
+        let name = |canonical: &str, pack: &str| metrics.counters(canonical, pack).tool.to_string();
+        assert_eq!(name("a.one", "a"), "a.one");
+        assert_eq!(name("a.two", "a"), "a.two");
+        assert_eq!(name("b.three", "b"), "other");
+        assert_eq!(name("a.one", "a"), "a.one");
+        assert!(Arc::ptr_eq(&metrics.counters("b.three", "b"), &metrics.counters("b.four", "b")));
+        assert_eq!(&*metrics.counters("b.four", "b").pack, "b");
+    }
+
+    #[test]
+    fn the_text_ends_as_openmetrics_asks_and_says_when_the_process_started() {
+        let text = Metrics::new().text(&[], Held { sessions: 3, parked: 2, listeners: 1 });
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        assert!(text.contains("process_start_time_seconds "), "{text}");
+        assert!(text.contains("toolmark_held{kind=\"sessions\"} 3\n"), "{text}");
+        assert!(text.contains("toolmark_call_stage_duration_seconds_bucket"), "{text}");
+    }
+}
