@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
 
+use super::credentials::Credentials;
 use crate::wire::version::Era;
 
 /// Where a server is.
@@ -52,6 +54,8 @@ pub struct ConnectOptions {
     pub capabilities: Bytes,
     /// The few variables of our own environment that a program may see; see [`minimal_environment`].
     pub inherited: Vec<(OsString, OsString)>,
+    /// What says who we are, where that changes while a connection lasts; otherwise headers do.
+    pub credentials: Option<Arc<dyn Credentials>>,
     /// Limits.
     pub limits: UpstreamLimits,
 }
@@ -100,6 +104,7 @@ impl Default for ConnectOptions {
             ),
             capabilities: Bytes::from_static(b"{}"),
             inherited: Vec::new(),
+            credentials: None,
             limits: UpstreamLimits::default(),
         }
     }
