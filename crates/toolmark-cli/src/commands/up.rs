@@ -138,7 +138,7 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), F
     }
     output::line(format_args!("{} in {}", output::count(tools, "tool"), output::count(gateway.packs().len(), "pack")))?;
     for doubt in gateway.doubts() {
-        output::warn(&doubt.to_string());
+        output::doubt(&doubt.to_string());
     }
     output::line("")?;
     output::line(format_args!("connect   claude mcp add --transport http toolmark http://{address}/mcp"))?;
