@@ -13,9 +13,12 @@ use crate::commands::token::TokenCommand;
 use crate::commands::wrap::{Unwrap, Wrap};
 use crate::exit;
 
+const ABOUT: &str = "Which tool did the agent really call, and may it? Runs a gateway in front of MCP servers, and inspects, checks and explains \
+their tools and calls.";
+
 /// Which tool did the agent really call, and may it?
 #[derive(Debug, Parser)]
-#[command(name = "toolmark", version, about, after_help = exit::TABLE, propagate_version = true)]
+#[command(name = "toolmark", version, about = ABOUT, after_help = exit::TABLE, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

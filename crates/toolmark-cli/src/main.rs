@@ -6,6 +6,7 @@ mod commands;
 mod demo;
 mod exit;
 mod failure;
+mod file;
 mod input;
 mod output;
 mod workspace;

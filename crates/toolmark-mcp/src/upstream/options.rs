@@ -11,10 +11,11 @@ use bytes::Bytes;
 use http::{HeaderMap, Uri};
 
 use super::credentials::Credentials;
+use super::stdio::StderrTail;
 use crate::wire::version::Era;
 
 /// Where a server is.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Target {
     /// A program that we start and talk to over its standard input and output. No shell is involved.
     Stdio {
@@ -56,12 +57,14 @@ pub struct ConnectOptions {
     pub inherited: Vec<(OsString, OsString)>,
     /// What says who we are, where that changes while a connection lasts; otherwise headers do.
     pub credentials: Option<Arc<dyn Credentials>>,
+    /// Where a program's standard error is kept, for whoever wants it beyond the connection.
+    pub stderr: Option<StderrTail>,
     /// Limits.
     pub limits: UpstreamLimits,
 }
 
 /// What one server may cost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpstreamLimits {
     /// How long connecting may take, the handshake included.
     pub connect: Duration,
@@ -105,6 +108,7 @@ impl Default for ConnectOptions {
             capabilities: Bytes::from_static(b"{}"),
             inherited: Vec::new(),
             credentials: None,
+            stderr: None,
             limits: UpstreamLimits::default(),
         }
     }
