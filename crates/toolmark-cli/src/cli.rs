@@ -9,6 +9,7 @@ use toolmark_core::severity::Severity;
 
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
+use crate::commands::login::{LoginArguments, LogoutArguments};
 use crate::commands::token::TokenCommand;
 use crate::commands::wrap::{Unwrap, Wrap};
 use crate::exit;
@@ -37,6 +38,10 @@ pub(crate) enum Command {
     /// Work with the tokens that let callers in
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Log in to the server of a pack that asks for OAuth
+    Login(LoginArguments),
+    /// Forget the login of a pack
+    Logout(LogoutArguments),
     /// Show all tools as a table, or everything that identifies one of them
     Inspect(Inspect),
     /// Say which tool a name means, or which it could mean
@@ -435,7 +440,7 @@ impl Cli {
     /// Whether errors are to be printed as JSON.
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
-            Command::Up(_) | Command::Stdio(_) => false,
+            Command::Up(_) | Command::Stdio(_) | Command::Login(_) | Command::Logout(_) => false,
             Command::Token(command) => command.wants_json(),
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,

@@ -25,6 +25,8 @@ fn main() -> ExitCode {
         Command::Up(arguments) => commands::up::run(&arguments),
         Command::Stdio(arguments) => commands::stdio::run(&arguments),
         Command::Token(command) => commands::token::run(&command),
+        Command::Login(arguments) => commands::login::login(&arguments),
+        Command::Logout(arguments) => commands::login::forget(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Resolve(arguments) => commands::resolve::run(&arguments),
         Command::Lint(arguments) => commands::lint::run(&arguments),
