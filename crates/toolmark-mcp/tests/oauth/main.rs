@@ -127,6 +127,8 @@ async fn after_a_login_the_server_is_reached_and_the_token_is_for_its_owner_only
         std::fs::set_permissions(machine.file(), std::fs::Permissions::from_mode(0o644)).expect("changed");
         let (said, needs_login) = refusal(machine.connect(machine.settings()).await);
         assert!(said.contains("others can read it (mode 644)") && !needs_login, "{said}");
+        machine.login().await.expect("a login");
+        assert_eq!(mode(&machine.file()), 0o600);
     }
 }
 
@@ -286,6 +288,18 @@ async fn a_client_with_its_own_credentials_needs_no_login() {
     let wrong = OAuthSettings { client_secret: Some("guessed".to_owned().into()), ..machine.robot() };
     let (said, needs_login) = refusal(machine.connect(wrong).await);
     assert_eq!((said.as_str(), needs_login), ("the authorization server refuses: invalid_client (no)", false));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_every_token_is_not_brought_new_ones_for_ever() {
+    let machine = Machine::new().await;
+    let upstream = machine.connect(machine.robot()).await.expect("it is let in");
+    machine.servers.state().deaf = true;
+    for _ in 0..20 {
+        let error = echo(&upstream).await.expect_err("it is refused");
+        assert!(matches!(error.kind(), UpstreamErrorKind::Status { status: 401, .. }), "{error}");
+    }
+    assert_eq!(machine.servers.granted("client_credentials"), 1 + 5);
 }
 
 #[tokio::test]

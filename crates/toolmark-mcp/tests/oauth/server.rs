@@ -48,6 +48,8 @@ pub(crate) struct State {
     pub(crate) lies: BTreeMap<&'static str, Value>,
     /// How long tokens last, in seconds.
     pub(crate) lasts: Option<u64>,
+    /// The MCP server refuses every token.
+    pub(crate) deaf: bool,
     count: u64,
 }
 
@@ -142,7 +144,7 @@ impl Servers {
         let good = {
             let mut state = self.state();
             state.shown.push(shown.clone());
-            shown.strip_prefix("Bearer ").is_some_and(|token| state.access.contains(token))
+            shown.strip_prefix("Bearer ").is_some_and(|token| !state.deaf && state.access.contains(token))
         };
         if !good {
             let mut refused = status(StatusCode::UNAUTHORIZED);

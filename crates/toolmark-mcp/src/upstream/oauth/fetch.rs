@@ -30,13 +30,20 @@ pub(super) struct Answer {
 /// Where requests may go. A server out there must not send us to addresses in here.
 #[derive(Clone, Copy)]
 pub(super) struct Reach {
+    /// To this machine, without TLS too.
     near: bool,
+    /// Into the own network.
+    inside: bool,
 }
 
 impl Reach {
-    /// As far as a server may send us.
+    /// As far as the operator may send us.
+    pub(super) const ALL: Self = Self { near: true, inside: true };
+
+    /// As far as a server may send us: not further in than where it is itself.
     pub(super) fn of(server: &Uri) -> Self {
-        Self { near: server.host().is_some_and(is_near) }
+        let host = server.host().unwrap_or_default();
+        Self { near: is_near(host), inside: is_inside(host) }
     }
 
     /// An address that may be used.
@@ -47,10 +54,12 @@ impl Reach {
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             return Err(refuse("it names a user"));
         }
+        if (is_near(host) && !self.near) || (is_inside(host) && !self.inside) {
+            return Err(refuse("a server elsewhere must not lead to this machine or its own network"));
+        }
         match uri.scheme_str() {
-            Some("https") if self.near || !is_inside(host) => Ok(uri),
-            Some("http") if self.near && is_near(host) => Ok(uri),
-            Some("https" | "http") if is_inside(host) => Err(refuse("it leads to this machine or its own network")),
+            Some("https") => Ok(uri),
+            Some("http") if is_near(host) => Ok(uri),
             _ => Err(refuse("only `https://` keeps it secret")),
         }
     }

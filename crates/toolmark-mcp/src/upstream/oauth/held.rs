@@ -19,6 +19,10 @@ use crate::upstream::credentials::{Credentials, NoCredentials};
 /// How soon somebody who gave no token is asked again.
 const AGAIN: Duration = Duration::from_secs(2);
 
+/// How often a server may refuse one token after another within [`WINDOW`] before nobody gets it new ones.
+const REFUSALS: usize = 5;
+const WINDOW: Duration = Duration::from_secs(60);
+
 /// The tokens for one server.
 pub struct OAuth {
     settings: OAuthSettings,
@@ -36,6 +40,8 @@ struct Held {
 #[derive(Default)]
 struct Renewing {
     failed: Option<(Instant, OAuthError)>,
+    /// When tokens were got because others were refused.
+    refused: Vec<Instant>,
     place: Option<Place>,
 }
 
@@ -68,12 +74,19 @@ impl OAuth {
         OAuthError::LoginNeeded { pack: self.settings.pack.clone() }
     }
 
-    /// A header other than the one that was refused.
-    async fn renew(&self, refused: Option<&HeaderValue>) -> Result<HeaderValue, OAuthError> {
+    /// A header other than the one that was refused; none when the server refuses whatever it is shown.
+    async fn renew(&self, refused: Option<&HeaderValue>) -> Result<Option<HeaderValue>, OAuthError> {
         let mut renewing = self.renewing.lock().await;
         // Whoever waited takes what the one before got.
         if let Some(header) = self.held(refused) {
-            return Ok(header);
+            return Ok(Some(header));
+        }
+        if refused.is_some() {
+            renewing.refused.retain(|at| at.elapsed() < WINDOW);
+            if renewing.refused.len() >= REFUSALS {
+                return Ok(None);
+            }
+            renewing.refused.push(Instant::now());
         }
         if let Some((_, error)) = renewing.failed.as_ref().filter(|(at, _)| at.elapsed() < AGAIN) {
             return Err(error.clone());
@@ -88,7 +101,7 @@ impl OAuth {
                 tracing::warn!(pack = %self.settings.pack, %error, "there is no token for a server");
                 (Instant::now(), error.clone())
             });
-        self.hold(&got?)
+        self.hold(&got?).map(Some)
     }
 
     async fn by_own_name(&self, renewing: &mut Renewing) -> Result<Token, OAuthError> {
@@ -177,7 +190,11 @@ impl Credentials for OAuth {
         if let Some(header) = self.held(None) {
             return std::future::ready(Ok(header)).boxed();
         }
-        async { self.renew(None).await.map_err(NoCredentials::from) }.boxed()
+        async {
+            let renewed = self.renew(None).await?;
+            renewed.ok_or_else(|| self.login_needed().into())
+        }
+        .boxed()
     }
 
     fn refused<'a>(&'a self, shown: &'a HeaderValue) -> BoxFuture<'a, Result<bool, NoCredentials>> {
@@ -185,7 +202,7 @@ impl Credentials for OAuth {
             if self.held(Some(shown)).is_some() {
                 return Ok(true);
             }
-            self.renew(Some(shown)).await.map(|_| true).map_err(NoCredentials::from)
+            Ok(self.renew(Some(shown)).await?.is_some())
         }
         .boxed()
     }

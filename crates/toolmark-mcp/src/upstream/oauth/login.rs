@@ -53,8 +53,8 @@ impl Login {
     /// # Errors
     /// When there is nowhere to log in, or no port to come back to.
     pub async fn begin(settings: OAuthSettings, vault: Vault) -> Result<Self, OAuthError> {
-        // A vault that cannot be read later is better noticed now; an older login is replaced.
-        let before = vault.load(&settings.pack)?;
+        // An older login is replaced, also one that cannot be read.
+        let before = vault.load(&settings.pack).ok().flatten();
         let place = discovery::find(&settings, true).await?;
         let port = settings.redirect_port.unwrap_or(0);
         let lost = |error: std::io::Error| OAuthError::Redirect { why: format!("port {port} cannot be had: {error}") };
@@ -289,7 +289,8 @@ fn random() -> Result<String, OAuthError> {
 /// # Errors
 /// When it cannot be forgotten here. Whether it is forgotten there is not known: not every authorization server can be asked.
 pub async fn logout(vault: &Vault, pack: &str) -> Result<bool, OAuthError> {
-    let record = vault.load(pack)?;
+    // One that cannot be read is forgotten all the same.
+    let record = vault.load(pack).ok().flatten();
     let forgotten = vault.forget(pack)?;
     if let Some(record) = record
         && let Some(Ok(url)) = record.revocation_endpoint.as_deref().map(str::parse::<Uri>)

@@ -30,6 +30,12 @@ fn a_server_out_there_does_not_send_us_to_addresses_in_here() {
         assert!(far.check(url).is_err(), "{url}");
     }
     assert!(near.check("http://localhost:9000/token").is_ok());
+    let inside = Reach::of(&Uri::from_static("https://10.0.0.5/mcp"));
+    assert!(inside.check("https://10.0.0.6/token").is_ok());
+    assert!(inside.check("https://127.0.0.1/token").is_err());
+    assert!(inside.check("http://10.0.0.6/token").is_err());
+    assert!(Reach::ALL.check("https://10.0.0.6/token").is_ok());
+    assert!(Reach::ALL.check("http://10.0.0.6/token").is_err());
     assert!(near.check("http://login.example.com/token").is_err());
 }
 
