@@ -183,9 +183,11 @@ struct WayIn {
 /// What the addresses below `/mcp` stand for under one snapshot, so that it is found out once.
 #[derive(Default)]
 struct Addresses {
-    known: RwLock<(Weak<Snapshot>, HashMap<Box<str>, Arc<Binding>>)>,
+    known: RwLock<(Weak<Snapshot>, Bindings)>,
     unbound: Arc<Binding>,
 }
+
+type Bindings = HashMap<Box<str>, Arc<Binding>>;
 
 /// A body that holds its caller's place until it was sent.
 struct Counted {
