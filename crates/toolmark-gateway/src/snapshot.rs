@@ -63,7 +63,7 @@ impl Snapshot {
     /// A pack by its name.
     #[must_use]
     pub fn pack(&self, name: &str) -> Option<&Arc<PackHandle>> {
-        self.packs.iter().find(|(own, _)| own.as_str() == name).map(|(_, pack)| pack)
+        self.packs.get(name)
     }
 
     /// What clients at one address see.
