@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use toolmark_core::verdict::Decision;
 use toolmark_mcp::downstream::Held;
-use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder};
+use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder, Stray};
 
 use crate::pack::PackHandle;
 
@@ -32,6 +32,11 @@ struct CallLabels {
     tool: Arc<str>,
     verdict: &'static str,
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct StrayLabels {
+    reason: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -63,6 +68,7 @@ struct Counters {
 pub struct Metrics {
     registry: Registry,
     calls: Family<CallLabels, Counter>,
+    strays: Family<StrayLabels, Counter>,
     /// By canonical name, for the first tools that are called.
     tools: RwLock<HashMap<Box<str>, Arc<Counters>>>,
     /// By pack, for all others.
@@ -88,6 +94,8 @@ impl Metrics {
         let mut registry = Registry::default();
         let calls = Family::<CallLabels, Counter>::default();
         registry.register("toolmark_calls", "Calls of tools, by verdict and outcome", calls.clone());
+        let strays = Family::<StrayLabels, Counter>::default();
+        registry.register("toolmark_calls_unjudged", "Calls that named no tool or could not be read", strays.clone());
         let stages = Family::<StageLabels, Histogram, fn() -> Histogram>::new_with_constructor(buckets);
         let stage = |stage| stages.get_or_create_owned(&StageLabels { stage });
         let (examine, approve, dispatch) = (stage("examine"), stage("approve"), stage("dispatch"));
@@ -106,7 +114,7 @@ impl Metrics {
             started,
         );
         let (tools, rest) = (RwLock::default(), RwLock::default());
-        Self { registry, calls, tools, rest, most: TOOLS, examine, approve, dispatch, packs, held }
+        Self { registry, calls, strays, tools, rest, most: TOOLS, examine, approve, dispatch, packs, held }
     }
 
     /// Counts one call.
@@ -214,6 +222,11 @@ impl Recorder for Measured {
     fn record(&self, record: &Record<'_>) {
         self.metrics.count(record);
         self.next.record(record);
+    }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        self.metrics.strays.get_or_create(&StrayLabels { reason: stray.kind.as_str() }).inc();
+        self.next.stray(stray);
     }
 }
 

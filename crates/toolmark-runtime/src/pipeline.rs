@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use toolmark_core::json::Json;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Verdict};
 
 use crate::approve::{Approval, Approvals};
 use crate::dispatch::{DispatchError, DispatchErrorKind};
-use crate::examine::{Examination, Outcome, Request};
-use crate::record::{End, Record, Recorder, Timings};
+use crate::examine::{Examination, ForeignTool, Outcome, Request};
+use crate::record::{End, Record, Recorder, Stray, Timings};
 use crate::refusal::Refusal;
-use crate::workspace::Workspace;
+use crate::workspace::{Identity, Workspace};
 
 /// Who is asked and who keeps records. The workspace comes with each call, so that a call ends under the one it began with.
 #[derive(Clone)]
@@ -27,8 +28,10 @@ pub struct Arrived<'a> {
     pub lookup: &'a str,
     /// What is to be judged.
     pub request: Request<'a>,
-    /// The arguments as they came.
-    pub raw: &'a [u8],
+    /// The arguments as they were read from what came.
+    pub read: &'a Json<'a>,
+    /// How many bytes that was.
+    pub size: usize,
 }
 
 /// What became of a call.
@@ -58,10 +61,18 @@ impl Pipeline {
         Self { approvals, recorder }
     }
 
+    /// Keeps the record of a call that cannot be judged. There are no others: a call ends here or in [`run`](Self::run).
+    pub fn stray(&self, stray: &Stray<'_>) {
+        self.recorder.stray(stray);
+    }
+
     /// Takes a call through the pipeline. `shown` is the name that the caller knows a tool by, or nothing where it may not see it;
     /// `failed` says whether a result is the tool's own report of a failure.
     ///
     /// Invariant: `dispatch` is called at most once, and only when the call may run.
+    ///
+    /// # Errors
+    /// [`ForeignTool`] when the tool is not of this workspace; then nothing was done.
     pub async fn run<T, F>(
         &self,
         workspace: &Workspace,
@@ -69,7 +80,7 @@ impl Pipeline {
         shown: impl Fn(&Tool) -> Option<String>,
         failed: impl Fn(&T) -> bool,
         dispatch: impl FnOnce() -> F,
-    ) -> Option<Settled<T>>
+    ) -> Result<Settled<T>, ForeignTool>
     where
         F: Future<Output = Result<T, DispatchError>>,
     {
@@ -78,6 +89,7 @@ impl Pipeline {
         let mut entry = Entry {
             recorder: &*self.recorder,
             workspace,
+            identity: examination.prepared().identity(arrived.request.tool),
             arrived,
             verdict: examination.verdict(),
             // A call that is dropped on its way was given up by whoever made it.
@@ -115,12 +127,12 @@ impl Pipeline {
                 Some(note) => refusal.with_note(&note),
                 None => refusal,
             };
-            return Some(Settled::Refused(refusal, passage));
+            return Ok(Settled::Refused(refusal, passage));
         }
         let sent = Instant::now();
         let result = dispatch().await;
         entry.timings.dispatch = sent.elapsed();
-        Some(match result {
+        Ok(match result {
             Ok(output) => {
                 entry.end = match outcome {
                     _ if failed(&output) => End::ToolFailed,
@@ -159,6 +171,7 @@ fn refuse(
 struct Entry<'a> {
     recorder: &'a dyn Recorder,
     workspace: &'a Workspace,
+    identity: &'a Identity,
     arrived: &'a Arrived<'a>,
     verdict: &'a Verdict,
     end: End,
@@ -171,11 +184,13 @@ impl Drop for Entry<'_> {
         self.recorder.record(&Record {
             lookup: self.arrived.lookup,
             tool,
+            identity: self.identity,
             caller,
             task: task.map(|task| task.name().as_str()),
-            arguments: self.arrived.raw,
+            arguments: self.arrived.read,
+            arguments_size: self.arrived.size,
             verdict: self.verdict,
-            policy: self.workspace.policy().version(),
+            policy: self.workspace.policy_version(),
             end: self.end,
             timings: self.timings,
         });

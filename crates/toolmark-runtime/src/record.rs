@@ -1,17 +1,51 @@
 //! What is kept of a call, whatever became of it. Whoever keeps it decides where.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use toolmark_core::json::Json;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Verdict;
-use toolmark_policy::{Caller, PolicyVersion};
+use toolmark_policy::Caller;
 
 use crate::dispatch::DispatchErrorKind;
+use crate::workspace::Identity;
 
 /// Keeps records. Called on the path of every call: it must neither wait nor fail.
 pub trait Recorder: Send + Sync {
     /// Takes one record.
     fn record(&self, record: &Record<'_>);
+
+    /// Takes the record of a call that was never judged.
+    fn stray(&self, stray: &Stray<'_>);
+}
+
+/// A call that was never judged: it named no tool, or what it brought could not be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Stray<'a> {
+    /// The name under which it was called.
+    pub lookup: &'a str,
+    /// The tool that was meant, where that is known.
+    pub tool: Option<&'a Tool>,
+    /// Who called.
+    pub caller: Caller<'a>,
+    /// What for.
+    pub task: Option<&'a str>,
+    /// How many bytes of arguments came.
+    pub arguments_size: usize,
+    /// Why it ended here.
+    pub kind: StrayKind,
+}
+
+/// Why a call was never judged. Exhaustive on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrayKind {
+    /// No tool has that name.
+    Unknown,
+    /// Several tools have that name.
+    Ambiguous,
+    /// Two readers could understand its arguments differently, or nobody could.
+    Unreadable,
 }
 
 /// One call, from its arrival to its end.
@@ -21,16 +55,20 @@ pub struct Record<'a> {
     pub lookup: &'a str,
     /// The tool that was meant.
     pub tool: &'a Tool,
+    /// Which tool that is, written out.
+    pub identity: &'a Identity,
     /// Who called.
     pub caller: Caller<'a>,
     /// What for.
     pub task: Option<&'a str>,
-    /// The arguments as they came.
-    pub arguments: &'a [u8],
+    /// The arguments as they were read.
+    pub arguments: &'a Json<'a>,
+    /// How many bytes they had as they came.
+    pub arguments_size: usize,
     /// What was decided, and why.
     pub verdict: &'a Verdict,
     /// Under which policy.
-    pub policy: PolicyVersion,
+    pub policy: &'a Arc<str>,
     /// How it ended.
     pub end: End,
     /// How long each part took.
@@ -75,6 +113,30 @@ pub struct NoRecords;
 
 impl Recorder for NoRecords {
     fn record(&self, _: &Record<'_>) {}
+
+    fn stray(&self, _: &Stray<'_>) {}
+}
+
+impl StrayKind {
+    /// The reason in one word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown-tool",
+            Self::Ambiguous => "ambiguous",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// The code that the caller is told.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Unknown => "tool-not-found",
+            Self::Ambiguous => "ambiguous-tool",
+            Self::Unreadable => "arguments-unreadable",
+        }
+    }
 }
 
 impl End {

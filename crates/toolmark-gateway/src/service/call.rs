@@ -3,21 +3,21 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::Bytes;
+use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderName, HeaderValue};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolmark_core::catalog::Resolution;
-use toolmark_core::explain::{Code, Explain as _};
+use toolmark_core::explain::Explain as _;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Decision;
-use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming};
+use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember};
 use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
 use toolmark_mcp::wire::{RawObject, codes, write};
 use toolmark_policy::Caller;
-use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Request, Settled};
+use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Request, Settled, Stray, StrayKind};
 
 use super::{Front, no_view, object, view_name};
 use crate::pack::PackHandle;
@@ -46,26 +46,41 @@ impl Front {
                 return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code()));
             }
         };
-        let Some(exposed) = view.resolve(params.name()) else {
-            return Answer::Fault(unknown(&snapshot, &view, params.name()));
-        };
-        let tool = exposed.tool;
-        let raw = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
-        // Read by the strict reader: what two readers may understand differently is refused before it is judged.
-        let arguments = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
-            Some(Ok(arguments)) => arguments.to_value(),
-            Some(Err(error)) => return refused(&error.to_string(), "arguments-unreadable"),
-            None => return refused("the arguments are not UTF-8", "arguments-unreadable"),
-        };
         let caller = Caller::new(request.caller.principal());
         let caller = match &request.session {
             Some(session) => caller.in_session(session),
             None => caller,
         };
+        let raw = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
+        let stray = |tool, kind| Stray {
+            lookup: params.name(),
+            tool,
+            caller,
+            task: view.task().map(|task| task.name().as_str()),
+            arguments_size: raw.len(),
+            kind,
+        };
+        let Some(exposed) = view.resolve(params.name()) else {
+            let (kind, fault) = unknown(&snapshot, &view, params.name());
+            self.gateway.pipeline().stray(&stray(None, kind));
+            return Answer::Fault(fault);
+        };
+        let tool = exposed.tool;
+        // Read by the strict reader: what two readers may understand differently is refused before it is judged.
+        let read = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
+            Some(Ok(read)) => read,
+            unreadable => {
+                self.gateway.pipeline().stray(&stray(Some(tool), StrayKind::Unreadable));
+                let why = unreadable.and_then(Result::err).map(|error| error.to_string());
+                return refused(why.as_deref().unwrap_or("the arguments are not UTF-8"), StrayKind::Unreadable.code());
+            }
+        };
+        let arguments = read.to_value();
         let arrived = Arrived {
             lookup: params.name(),
             request: Request { tool, arguments: &arguments, task: view.task(), caller },
-            raw: &raw,
+            read: &read,
+            size: raw.len(),
         };
         let named = view.name_of(tool).and_then(|name| view.param_headers(name));
         let headers = named.map(|headers| headers.headers(&arguments)).unwrap_or_default();
@@ -84,17 +99,17 @@ impl Front {
             )
             .await;
         match settled {
-            None => Answer::fault(codes::INTERNAL_ERROR, "the tool is not part of this workspace"),
-            Some(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
-            Some(Settled::Ran(Output::Result(result), passage)) => {
-                let meta = meta(tool, &passage, None);
-                Answer::Result(object(write::insert_meta(&result, CALL, meta.as_bytes())))
+            Err(error) => Answer::Fault(Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())),
+            Ok(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
+            Ok(Settled::Ran(Output::Result(result), passage)) => {
+                let value = meta(&snapshot, tool, &passage, None).freeze();
+                Answer::WithMeta(result, MetaMember { key: CALL, value })
             }
-            Some(Settled::Refused(refusal, passage)) => {
-                failure(refusal.text(), &meta(tool, &passage, Some(refusal.code())))
+            Ok(Settled::Refused(refusal, passage)) => {
+                failure(refusal.text(), meta(&snapshot, tool, &passage, Some(refusal.code())))
             }
-            Some(Settled::Failed(error, passage)) => {
-                failure(&error.text(params.name()), &meta(tool, &passage, Some(error.code().as_str())))
+            Ok(Settled::Failed(error, passage)) => {
+                failure(&error.text(params.name()), meta(&snapshot, tool, &passage, Some(error.code().as_str())))
             }
         }
     }
@@ -126,7 +141,6 @@ async fn dispatch(
         );
         unavailable(&why)
     })?;
-    let quoted = write::quote(tool.raw().as_str());
     let sent = UpstreamRequest {
         name: Some(tool.raw().as_str()),
         headers,
@@ -134,7 +148,7 @@ async fn dispatch(
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
         observer: Some(Arc::new(Back::to(context))),
-        ..UpstreamRequest::new("tools/call", request.params_for_server(&[("name", &quoted)]))
+        ..UpstreamRequest::new("tools/call", request.params_for_server(&[]))
     };
     let reply = upstream.request(sent).await;
     note(pack, &reply);
@@ -186,59 +200,72 @@ fn failed(error: &UpstreamError) -> DispatchError {
     }
 }
 
-/// Why a name leads nowhere, with every tool that could be meant.
-fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> Fault {
+/// Why a name leads nowhere, with every tool that could be meant, as far as it is seen here.
+fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> (StrayKind, Fault) {
     let seen = |tool: &Tool| view.name_of(tool).map(str::to_owned);
     let catalog = snapshot.workspace().catalog();
-    let (code, candidates): (Code, Vec<String>) = match catalog.resolve(name) {
-        Resolution::Ambiguous(owners) => (Code::new("ambiguous-tool"), owners.iter().filter_map(seen).collect()),
-        Resolution::Found(tool) => (Code::new("tool-not-found"), seen(tool).into_iter().collect()),
+    let candidates: Vec<String> = match catalog.resolve(name) {
+        Resolution::Ambiguous(owners) => owners.iter().filter_map(seen).collect(),
+        Resolution::Found(tool) => seen(tool).into_iter().collect(),
         Resolution::NotFound => {
-            let near = catalog.suggest(name, |tool| seen(tool).is_some());
-            (Code::new("tool-not-found"), near.into_iter().filter_map(seen).collect())
+            catalog.suggest(name, |tool| seen(tool).is_some()).into_iter().filter_map(seen).collect()
         }
     };
+    let ambiguous = matches!(catalog.resolve(name), Resolution::Ambiguous(_)) && candidates.len() > 1;
+    let (kind, reason) = match ambiguous {
+        true => (StrayKind::Ambiguous, "ambiguous_tool"),
+        false => (StrayKind::Unknown, "unknown_tool"),
+    };
     let name = visible(name, 200);
-    let message = match code.as_str() {
-        "ambiguous-tool" => format!("`{name}` is ambiguous: use one of {}", candidates.join(", ")),
+    let message = match kind {
+        StrayKind::Ambiguous => format!("`{name}` is ambiguous: use one of {}", candidates.join(", ")),
         _ if candidates.is_empty() => format!("Unknown tool: `{name}`"),
         _ => format!("Unknown tool: `{name}`; there is {}", candidates.join(", ")),
     };
-    let reason = if code.as_str() == "ambiguous-tool" { "ambiguous_tool" } else { "unknown_tool" };
-    let data = json!({"code": code.as_str(), "reason": reason, "candidates": candidates});
-    Fault { code: codes::INVALID_PARAMS, message: message.into(), data: Some(Bytes::from(data.to_string())) }
+    let data = json!({"code": kind.code(), "reason": reason, "candidates": candidates});
+    let data = Some(Bytes::from(data.to_string()));
+    (kind, Fault { code: codes::INVALID_PARAMS, message: message.into(), data })
 }
 
 /// What became of a call, for `_meta`.
-fn meta(tool: &Tool, passage: &Passage, code: Option<&str>) -> String {
+fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>) -> BytesMut {
     let verdict = passage.verdict.decision();
-    let mut meta = json!({
-        "mark": tool.mark().to_string(),
-        "canonical": tool.canonical().as_str(),
-        "verdict": verdict,
-        "outcome": passage.outcome.as_str(),
-    });
-    if let Value::Object(meta) = &mut meta {
-        if verdict > Decision::Allow {
-            meta.insert("reasons".into(), passage.verdict.to_json().get("reasons").cloned().unwrap_or_default());
-        }
-        if let Some(code) = code {
-            meta.insert("code".into(), code.into());
-        }
+    let mut out = BytesMut::with_capacity(192);
+    let mut put = |key: &str, text: &str| {
+        out.put_u8(if out.is_empty() { b'{' } else { b',' });
+        write::quote_into(&mut out, key);
+        out.put_u8(b':');
+        write::quote_into(&mut out, text);
+    };
+    if let Some(prepared) = snapshot.workspace().prepared(tool) {
+        put("mark", &prepared.identity(tool).mark_text);
     }
-    meta.to_string()
+    put("canonical", tool.canonical().as_str());
+    put("verdict", verdict.as_str());
+    put("outcome", passage.outcome.as_str());
+    if let Some(code) = code {
+        put("code", code);
+    }
+    if verdict > Decision::Allow
+        && let Some(reasons) = passage.verdict.to_json().get("reasons")
+    {
+        out.put_slice(br#","reasons":"#);
+        out.put_slice(reasons.to_string().as_bytes());
+    }
+    out.put_u8(b'}');
+    out
 }
 
 /// A result that says that the call failed, which the model can act on.
-fn failure(text: &str, meta: &str) -> Answer {
-    let text = write::quote(text);
-    let body = format!(
-        r#"{{"content":[{{"type":"text","text":{}}}],"isError":true,"_meta":{{"{CALL}":{meta}}}}}"#,
-        String::from_utf8_lossy(&text)
-    );
-    Answer::Result(object(Bytes::from(body)))
+fn failure(text: &str, meta: BytesMut) -> Answer {
+    let mut body = BytesMut::with_capacity(text.len() + 96);
+    body.put_slice(br#"{"content":[{"type":"text","text":"#);
+    write::quote_into(&mut body, text);
+    body.put_slice(br#"}],"isError":true}"#);
+    Answer::WithMeta(object(body.freeze()), MetaMember { key: CALL, value: meta.freeze() })
 }
 
 fn refused(text: &str, code: &str) -> Answer {
-    failure(text, &json!({"verdict": "deny", "outcome": "refuse", "code": code}).to_string())
+    let meta = json!({"verdict": "deny", "outcome": "refuse", "code": code}).to_string();
+    failure(text, BytesMut::from(meta.as_bytes()))
 }

@@ -19,6 +19,10 @@ impl Recorder for Kept {
         let line = format!("{} {} {}", record.tool.canonical(), record.verdict.decision(), record.end.as_str());
         self.0.lock().unwrap().push(line);
     }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        self.0.lock().unwrap().push(format!("{} {}", stray.lookup, stray.kind.as_str()));
+    }
 }
 
 /// Answers every question in the same way.
@@ -57,7 +61,7 @@ fn call(
     let pipeline = Pipeline::new(Arc::new(approvals), Arc::clone(&kept) as _);
     let tool = workspace.catalog().find(tool, |_| true).unwrap();
     let request = Request { tool, arguments, task: None, caller: Caller::new("alice") };
-    let arrived = Arrived { lookup: tool.canonical().as_str(), request, raw: b"{}" };
+    let arrived = Arrived { lookup: tool.canonical().as_str(), request, read: &Json::Null, size: 2 };
     let ran = Cell::new(0);
     let run = pipeline.run(
         &workspace,
@@ -69,7 +73,7 @@ fn call(
             result.map(str::to_owned)
         },
     );
-    let Poll::Ready(Some(settled)) = once(run) else { panic!("it waits for nothing") };
+    let Poll::Ready(Ok(settled)) = once(run) else { panic!("it waits for nothing") };
     let text = match settled {
         Settled::Ran(text, _) => text,
         Settled::Refused(refusal, _) => refusal.text().to_owned(),
@@ -138,7 +142,7 @@ fn a_call_that_is_given_up_is_recorded() {
     let tool = workspace.catalog().find("tracker.list_issues", |_| true).unwrap();
     let arguments = json!({});
     let request = Request { tool, arguments: &arguments, task: None, caller: Caller::new("alice") };
-    let arrived = Arrived { lookup: "list_issues", request, raw: b"{}" };
+    let arrived = Arrived { lookup: "list_issues", request, read: &Json::Null, size: 2 };
     let run = pipeline.run(&workspace, &arrived, |_| None, |_: &()| false, std::future::pending);
     assert!(once(run).is_pending());
     assert_eq!(*kept.0.lock().unwrap(), ["tracker.list_issues allow cancelled"]);
