@@ -26,7 +26,7 @@ enum Command {
     Test(test::Test),
     /// Check this workspace against recorded vectors
     Vectors(vectors::Vectors),
-    /// Run the official MCP conformance suite against the fixture, or against any server
+    /// Run the official MCP conformance suite against the fixture, bare or behind the gateway, or against any server
     Conformance(conformance::Conformance),
     /// Measure the budgets: each a ratio against something measured in the same run
     Bench(bench::Bench),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use crate::conformance::fixture_passes;
+use crate::conformance::{fixture_passes, gateway_passes};
 use crate::run::{cargo, ensure, exists, say, succeeds};
 use crate::vectors::Vectors;
 
@@ -38,6 +38,7 @@ const STEPS: &[Step] = &[
     step("the vectors hold", vectors),
     step("the fuzz targets build", fuzz_targets),
     Step { needs: Some("npm"), ..step("the fixture passes the conformance suite", fixture_passes) },
+    Step { needs: Some("npm"), ..step("the fixture passes it behind the gateway too", gateway_passes) },
 ];
 
 impl Test {

@@ -12,7 +12,11 @@ use toolmark_core::pack::Pack;
 use toolmark_core::problem::Problem;
 use toolmark_core::tool::{Source, ToolKind};
 use toolmark_mcp::upstream::{ListError, ListKind, Upstream};
+use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Limits, RawObject};
+
+/// The extension of 2026-07-28 that lets calls go on as tasks.
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// Everything one server offers.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +33,8 @@ pub struct Listed {
     pub completes: bool,
     /// True when it tells about changes of single resources.
     pub subscribes: bool,
+    /// True when its calls may go on as tasks.
+    pub tasks: bool,
 }
 
 /// A resource, a template or a prompt: what it is called by, and all that was said about it.
@@ -48,6 +54,8 @@ impl Listed {
         let mut listed = Self {
             completes: has("completions"),
             subscribes: capabilities.object("resources").is_some_and(|own| own.flag("subscribe") == Some(true)),
+            tasks: upstream.era() == Era::Stateless
+                && capabilities.object("extensions").is_some_and(|all| all.get(TASKS).is_some()),
             ..Self::default()
         };
         // Some servers of the old era have tools without saying so.

@@ -85,6 +85,7 @@ impl Front {
             None => Answer::fault(codes::INTERNAL_ERROR, "the tool is not part of this workspace"),
             Some(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
             Some(Settled::Ran(Output::Result(result), passage)) => {
+                let result = self.tasks.note(&request.caller, tool, result);
                 let meta = meta(tool, &passage, None);
                 Answer::Result(object(write::insert_meta(&result, CALL, meta.as_bytes())))
             }
@@ -123,6 +124,7 @@ async fn dispatch(
         timeout: Some(timeout(snapshot, tool, pack.timeout())),
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
+        log_level: context.log_level(),
         observer: Some(Arc::new(Back::to(context))),
         ..UpstreamRequest::new("tools/call", request.params_for_server(&[("name", &quoted)]))
     };
