@@ -7,8 +7,10 @@ use toolmark_core::exposure::{Mode, ProfileName};
 use toolmark_core::gate::Preset;
 use toolmark_core::severity::Severity;
 
+use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
+use crate::commands::tools::ListTools;
 use crate::commands::wrap::{Unwrap, Wrap};
 use crate::exit;
 
@@ -30,6 +32,10 @@ pub(crate) enum Command {
     Up(Up),
     /// Run the gateway for one client, over standard input and output
     Stdio(Stdio),
+    /// List the tools of a running gateway
+    Tools(ListTools),
+    /// Call a tool through a running gateway
+    Call(CallTool),
     /// Show all tools as a table, or everything that identifies one of them
     Inspect(Inspect),
     /// Say which tool a name means, or which it could mean
@@ -429,6 +435,8 @@ impl Cli {
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
             Command::Up(_) | Command::Stdio(_) => false,
+            Command::Tools(arguments) => arguments.json,
+            Command::Call(arguments) => arguments.json,
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,
             Command::Lint(arguments) => arguments.json || arguments.sarif,

@@ -8,6 +8,8 @@ mod exit;
 mod failure;
 mod input;
 mod output;
+mod questions;
+mod remote;
 mod workspace;
 
 use std::process::ExitCode;
@@ -23,6 +25,8 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Up(arguments) => commands::up::run(&arguments),
         Command::Stdio(arguments) => commands::stdio::run(&arguments),
+        Command::Tools(arguments) => commands::tools::run(&arguments),
+        Command::Call(arguments) => commands::call::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Resolve(arguments) => commands::resolve::run(&arguments),
         Command::Lint(arguments) => commands::lint::run(&arguments),
