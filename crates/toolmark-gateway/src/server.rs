@@ -271,7 +271,7 @@ impl Door {
         let packs = self.gateway.packs();
         let ready = packs.iter().all(|pack| pack.state() != PackState::Starting);
         let all: serde_json::Map<_, _> =
-            packs.iter().map(|pack| (pack.name().to_string(), json!(metrics::state(&pack.state())))).collect();
+            packs.iter().map(|pack| (pack.name().to_string(), json!(pack.state().as_str()))).collect();
         let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
         text(status, "application/json", json!({"ready": ready, "packs": all}).to_string())
     }

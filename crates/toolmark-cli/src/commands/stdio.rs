@@ -35,7 +35,8 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
         profile.parse::<ProfileName>().map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     }
     let (store, sink) = up::remember(&written, arguments.store.name.as_deref()).await?;
-    let gateway = up::start(written, &store, &sink)?;
+    let path = written.path.clone();
+    let gateway = up::start(written, &store, &sink).await?;
     if let Some(task) = &arguments.task {
         let snapshot = gateway.snapshot();
         let found = snapshot.workspace().tasks().find(task).map(|_| ());
@@ -52,7 +53,14 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
             told.broadcast(&change);
         }
     });
-    let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller).await;
+    let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller);
+    let done = match path {
+        Some(path) => tokio::select! {
+            done = done => done,
+            () = up::reload::follow(&gateway, &path) => Ok(()),
+        },
+        None => done.await,
+    };
     teller.abort();
     gateway.stop().await;
     up::forget(&store, sink).await;

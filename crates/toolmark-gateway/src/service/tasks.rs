@@ -93,7 +93,7 @@ impl Front {
     /// `tasks/get`, `tasks/update` and `tasks/cancel`.
     pub(super) async fn relay_task(&self, request: Incoming, context: Context) -> Answer {
         let snapshot = self.gateway.snapshot();
-        if request.era() == Era::Session || !snapshot.any(|listed| listed.tasks) {
+        if request.era() == Era::Session || !snapshot.offers().tasks {
             return Answer::fault(codes::METHOD_NOT_FOUND, "there are no tasks here");
         }
         if !declares_tasks(request.client.capabilities()) {

@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use toolmark_config::Config;
 use toolmark_fixture::{Fixture, Listening, Options, serve_http};
 use toolmark_gateway::{Gateway, GatewayBuilder, Serve};
+use toolmark_store::{Location, Micros, Settings, Store};
 
 /// A gateway that listens, until it is stopped.
 pub(crate) struct Running {
@@ -38,8 +39,17 @@ pub(crate) struct Running {
 impl Running {
     /// A gateway for a configuration, once its packs have started or failed.
     pub(crate) async fn start(config: &str) -> Self {
-        let config = Config::read(config, "toolmark.toml").expect("the configuration can be read");
-        let gateway = GatewayBuilder::new(config, PathBuf::new()).start().expect("the gateway starts");
+        Self::of(GatewayBuilder::new(read(config), PathBuf::new())).await
+    }
+
+    /// A gateway that remembers.
+    pub(crate) async fn start_with(config: &str, store: &Store) -> Self {
+        let builder = GatewayBuilder::new(read(config), PathBuf::new()).store(store.clone());
+        Self::of(builder.recall().await.expect("a store")).await
+    }
+
+    async fn of(builder: GatewayBuilder) -> Self {
+        let gateway = builder.start().expect("the gateway starts");
         gateway.settled().await;
         let serve = Serve::bind(Arc::clone(&gateway), (Ipv4Addr::LOCALHOST, 0).into()).await.expect("a free port");
         let (address, stop) = (serve.address(), CancellationToken::new());
@@ -61,6 +71,22 @@ impl Running {
         self.stop.cancel();
         self.task.await.expect("the gateway ends in peace");
     }
+}
+
+/// A configuration.
+pub(crate) fn read(text: &str) -> Config {
+    Config::read(text, "toolmark.toml").expect("the configuration can be read")
+}
+
+/// A store that ends with the test.
+pub(crate) async fn store() -> Store {
+    let settings = Settings::new(|| Micros::from(std::time::SystemTime::now()));
+    Store::open(&Location::Memory, &settings).await.expect("a store in memory")
+}
+
+/// The names of all tools that a client sees.
+pub(crate) async fn names(client: &Client) -> Vec<String> {
+    client.list_all_tools().await.expect("tools").into_iter().map(|tool| tool.name.into_owned()).collect()
 }
 
 /// A fixture of an era over HTTP.

@@ -12,7 +12,7 @@ use http::{HeaderMap, Uri};
 use crate::wire::version::Era;
 
 /// Where a server is.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Target {
     /// A program that we start and talk to over its standard input and output. No shell is involved.
     Stdio {
@@ -42,7 +42,7 @@ pub enum Target {
 }
 
 /// How to connect.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectOptions {
     /// The era of the server, if the operator says so; otherwise the server is asked.
     pub era: Option<Era>,
@@ -57,7 +57,7 @@ pub struct ConnectOptions {
 }
 
 /// What one server may cost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpstreamLimits {
     /// How long connecting may take, the handshake included.
     pub connect: Duration,

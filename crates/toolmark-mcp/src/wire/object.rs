@@ -45,6 +45,15 @@ pub enum ResultType {
     Other,
 }
 
+impl PartialEq for RawObject {
+    /// True for the same text.
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
+impl Eq for RawObject {}
+
 impl RawObject {
     /// Reads an object that stands alone.
     ///
