@@ -2,7 +2,7 @@
 //! every revision, with what failed.
 
 mod gateway;
-mod install;
+pub(crate) mod install;
 mod results;
 mod server;
 
