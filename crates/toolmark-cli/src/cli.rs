@@ -10,13 +10,17 @@ use toolmark_core::severity::Severity;
 use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
+use crate::commands::token::TokenCommand;
 use crate::commands::tools::ListTools;
 use crate::commands::wrap::{Unwrap, Wrap};
 use crate::exit;
 
+const ABOUT: &str = "Which tool did the agent really call, and may it? Runs a gateway in front of MCP servers, and inspects, checks and explains \
+their tools and calls.";
+
 /// Which tool did the agent really call, and may it?
 #[derive(Debug, Parser)]
-#[command(name = "toolmark", version, about, after_help = exit::TABLE, propagate_version = true)]
+#[command(name = "toolmark", version, about = ABOUT, after_help = exit::TABLE, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -36,6 +40,9 @@ pub(crate) enum Command {
     Tools(ListTools),
     /// Call a tool through a running gateway
     Call(CallTool),
+    /// Work with the tokens that let callers in
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Show all tools as a table, or everything that identifies one of them
     Inspect(Inspect),
     /// Say which tool a name means, or which it could mean
@@ -112,7 +119,7 @@ pub(crate) struct Up {
 #[derive(Debug, Args)]
 pub(crate) struct StoreName {
     /// Where to remember: a file, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
-    #[arg(long = "store", value_name = "STORE")]
+    #[arg(id = "store", long = "store", value_name = "STORE")]
     pub(crate) name: Option<String>,
 }
 
@@ -437,6 +444,7 @@ impl Cli {
             Command::Up(_) | Command::Stdio(_) => false,
             Command::Tools(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
+            Command::Token(command) => command.wants_json(),
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,
             Command::Lint(arguments) => arguments.json || arguments.sarif,

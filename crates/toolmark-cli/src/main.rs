@@ -6,6 +6,7 @@ mod commands;
 mod demo;
 mod exit;
 mod failure;
+mod file;
 mod input;
 mod output;
 mod questions;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Stdio(arguments) => commands::stdio::run(&arguments),
         Command::Tools(arguments) => commands::tools::run(&arguments),
         Command::Call(arguments) => commands::call::run(&arguments),
+        Command::Token(command) => commands::token::run(&command),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Resolve(arguments) => commands::resolve::run(&arguments),
         Command::Lint(arguments) => commands::lint::run(&arguments),

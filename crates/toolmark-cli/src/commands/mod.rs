@@ -13,6 +13,7 @@ pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod resolve;
 pub(crate) mod stdio;
+pub(crate) mod token;
 pub(crate) mod tools;
 pub(crate) mod up;
 pub(crate) mod wrap;

@@ -19,7 +19,7 @@ async fn packs_come_and_go_and_those_that_stay_are_not_started_again() {
     assert_eq!((&*reloaded.added[0].to_string(), &*reloaded.removed[0].to_string()), ("two", "one"));
     assert!(reloaded.restarted.is_empty() && reloaded.later.is_empty(), "{reloaded:?}");
     gateway.gateway.settled().await;
-    client.service().hears("tools changed", 1).await;
+    assert!(client.service().hears("tools changed", 1).await);
     let names = names(&client).await;
     assert!(names.iter().any(|name| name == "two__echo"), "{names:?}");
     assert!(!names.iter().any(|name| name.starts_with("one__")), "{names:?}");
