@@ -9,6 +9,8 @@ mod failure;
 mod file;
 mod input;
 mod output;
+mod questions;
+mod remote;
 mod workspace;
 
 use std::process::ExitCode;
@@ -24,6 +26,8 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Up(arguments) => commands::up::run(&arguments),
         Command::Stdio(arguments) => commands::stdio::run(&arguments),
+        Command::Tools(arguments) => commands::tools::run(&arguments),
+        Command::Call(arguments) => commands::call::run(&arguments),
         Command::Token(command) => commands::token::run(&command),
         Command::Login(arguments) => commands::login::login(&arguments),
         Command::Logout(arguments) => commands::login::forget(&arguments),

@@ -102,6 +102,7 @@ impl Front {
             Err(error) => Answer::Fault(Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())),
             Ok(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
             Ok(Settled::Ran(Output::Result(result), passage)) => {
+                let result = self.tasks.note(&request.caller, tool, result);
                 let value = meta(&snapshot, tool, &passage, None).freeze();
                 Answer::WithMeta(result, MetaMember { key: CALL, value })
             }
@@ -147,6 +148,7 @@ async fn dispatch(
         timeout: Some(timeout(snapshot, tool, pack.timeout())),
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
+        log_level: context.log_level(),
         observer: Some(Arc::new(Back::to(context))),
         ..UpstreamRequest::new("tools/call", request.params_for_server(&[]))
     };
