@@ -171,10 +171,19 @@ mod tests {
     #[test]
     fn the_default_place_follows_xdg_and_ignores_what_is_not_absolute() {
         let (data, home) = (OsStr::new("/data"), OsStr::new("/home/me"));
-        assert_eq!(default_path(Some(data), Some(home)), Ok("/data/toolmark/toolmark.db".into()));
-        let below_home = Ok(PathBuf::from("/home/me/.local/share/toolmark/toolmark.db"));
-        assert_eq!(default_path(None, Some(home)), below_home);
-        assert_eq!(default_path(Some(OsStr::new("data")), Some(home)), below_home);
-        assert_eq!(default_path(Some(OsStr::new("")), None), Err(NoPlaceError));
+        assert_eq!(default_path(Some(data), Some(home), None), Ok("/data/toolmark/demo.db".into()));
+        let below_home = Ok(PathBuf::from("/home/me/.local/share/toolmark/demo.db"));
+        assert_eq!(default_path(None, Some(home), None), below_home);
+        assert_eq!(default_path(Some(OsStr::new("data")), Some(home), None), below_home);
+        assert_eq!(default_path(Some(OsStr::new("")), None, None), Err(NoPlaceError));
+    }
+
+    #[test]
+    fn every_configuration_has_a_file_of_its_own() {
+        let of = |path: &str| default_path(Some(OsStr::new("/data")), None, Some(Path::new(path))).expect("a place");
+        let (one, other) = (of("/work/shop/toolmark.toml"), of("/home/shop/toolmark.toml"));
+        assert_ne!(one, other);
+        assert_eq!(one, of("/work/shop/toolmark.toml"));
+        assert!(one.to_string_lossy().starts_with("/data/toolmark/shop-"), "{}", one.display());
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn login(arguments: &LoginArguments) -> Result<Exit, Failure> {
         let settings = settings(&written, &arguments.pack)?;
         let vault = vault(&written, &arguments.place)?;
         let pack = settings.pack.clone();
-        let begun = Login::begin(settings, vault).await.map_err(refused)?;
+        let begun = Login::begin(settings, vault).await.map_err(|error| refused(&error))?;
         output::line("Log in here:")?;
         output::line(format_args!("  {}", begun.url()))?;
         if !arguments.no_browser {
@@ -82,7 +82,7 @@ pub(crate) fn login(arguments: &LoginArguments) -> Result<Exit, Failure> {
         }
         let late = || OAuthError::Redirect { why: "nobody finished it in time".into() };
         let finished = tokio::time::timeout(PATIENCE, begun.finish()).await;
-        let kept = finished.map_err(|_| refused(late()))?.map_err(refused)?;
+        let kept = finished.map_err(|_| refused(&late()))?.map_err(|error| refused(&error))?;
         output::line(format_args!("logged in to `{pack}`; the token is in {kept}, for you only"))?;
         Ok(Exit::Success)
     })
@@ -94,16 +94,16 @@ pub(crate) fn forget(arguments: &LogoutArguments) -> Result<Exit, Failure> {
         let written = Written::find(arguments.place.config.as_deref())?;
         let pack = named(&written, &arguments.pack)?;
         let vault = vault(&written, &arguments.place)?;
-        let known = logout(&vault, pack.as_str()).await.map_err(refused)?;
+        let known = logout(&vault, pack.as_str()).await.map_err(|error| refused(&error))?;
         let text = if known { "logged out of" } else { "nobody was logged in to" };
         output::line(format_args!("{text} `{pack}`"))?;
         Ok(Exit::Success)
     })
 }
 
-fn refused(error: OAuthError) -> Failure {
+fn refused(error: &OAuthError) -> Failure {
     let exit = if matches!(error, OAuthError::LoginNeeded { .. }) { Exit::BadInput } else { Exit::Failed };
-    Failure::refused(exit, &error)
+    Failure::refused(exit, error)
 }
 
 /// The pack of that name.
@@ -132,7 +132,7 @@ fn vault(written: &Written, place: &Place) -> Result<Vault, Failure> {
         Location::File(path) => Ok(Vault::beside(&path)),
         Location::Memory => {
             let why = "a store in memory has no place beside it".to_owned();
-            Err(refused(OAuthError::Vault { path: "sqlite::memory:".into(), why }))
+            Err(refused(&OAuthError::Vault { path: "sqlite::memory:".into(), why }))
         }
     }
 }
