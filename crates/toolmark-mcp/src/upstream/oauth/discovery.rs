@@ -85,15 +85,15 @@ pub(super) async fn find(settings: &OAuthSettings, login: bool) -> Result<Place,
     let metadata = metadata(&issuer, reach).await?.map_err(lost)?;
     let methods = metadata.token_endpoint_auth_methods_supported.unwrap_or_default();
     let has = |method: &str| methods.iter().any(|own| own == method);
+    let mut token = configured;
+    if token.is_none() {
+        token = admitted(reach, metadata.token_endpoint.as_deref()).await?;
+    }
     let place = Place {
         authorize: metadata.authorization_endpoint.as_deref().map(|url| reach.check(url)).transpose()?,
-        token: match (configured, &metadata.token_endpoint) {
-            (Some(token), _) => token,
-            (None, Some(token)) => reach.check(token)?,
-            (None, None) => return Err(lost(format!("`{}` has no `token_endpoint`", visible(&issuer, 100)))),
-        },
-        register: metadata.registration_endpoint.as_deref().map(|url| reach.check(url)).transpose()?,
-        revoke: metadata.revocation_endpoint.as_deref().map(|url| reach.check(url)).transpose()?,
+        token: token.ok_or_else(|| lost(format!("`{}` has no `token_endpoint`", visible(&issuer, 100))))?,
+        register: admitted(reach, metadata.registration_endpoint.as_deref()).await?,
+        revoke: admitted(reach, metadata.revocation_endpoint.as_deref()).await?,
         resource,
         scopes: if scopes.is_empty() { said.scopes_supported } else { scopes },
         secret_in_form: has("client_secret_post") && !has("client_secret_basic"),
@@ -128,7 +128,7 @@ async fn resource(settings: &OAuthSettings, reach: Reach, server: &str) -> Resul
     places.push(format!("{origin}/.well-known/oauth-protected-resource{path}"));
     places.push(format!("{origin}/.well-known/oauth-protected-resource"));
     for place in places {
-        let place = reach.check(&place).map_err(|error| error.to_string())?;
+        let place = reach.admit(&place).await.map_err(|error| error.to_string())?;
         let Some(said) = document::<Resource>(&place).await.map_err(|error| error.to_string())? else { continue };
         // Invariant: a server describes itself, or a part of the place that it is at; never another one.
         let own = said.resource.as_deref().is_none_or(|own| covers(own, server));
@@ -150,7 +150,7 @@ async fn metadata(issuer: &str, reach: Reach) -> Result<Result<Metadata, String>
         places.push(format!("{origin}{path}/.well-known/openid-configuration"));
     }
     for place in places {
-        let Some(said) = document::<Metadata>(&reach.check(&place)?).await? else { continue };
+        let Some(said) = document::<Metadata>(&reach.admit(&place).await?).await? else { continue };
         // Metadata of somebody else would lead the login to somebody else.
         let same = said.issuer.trim_end_matches('/') == issuer.trim_end_matches('/');
         return Ok(if same {
@@ -160,6 +160,13 @@ async fn metadata(issuer: &str, reach: Reach) -> Result<Result<Metadata, String>
         });
     }
     Ok(Err(format!("`{}` has no metadata", visible(issuer, 100))))
+}
+
+async fn admitted(reach: Reach, url: Option<&str>) -> Result<Option<Uri>, OAuthError> {
+    match url {
+        Some(url) => reach.admit(url).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// A document, if there is one.

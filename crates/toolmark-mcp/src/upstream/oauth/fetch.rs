@@ -55,7 +55,7 @@ impl Reach {
             return Err(refuse("it names a user"));
         }
         if (is_near(host) && !self.near) || (is_inside(host) && !self.inside) {
-            return Err(refuse("a server elsewhere must not lead to this machine or its own network"));
+            return Err(refuse(LEADS_INSIDE));
         }
         match uri.scheme_str() {
             Some("https") => Ok(uri),
@@ -63,14 +63,32 @@ impl Reach {
             _ => Err(refuse("only `https://` keeps it secret")),
         }
     }
+
+    /// An address that may be used, also by what its name stands for: a name can be given to any address.
+    pub(super) async fn admit(self, url: &str) -> Result<Uri, OAuthError> {
+        let uri = self.check(url)?;
+        if self.inside {
+            return Ok(uri);
+        }
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        // One that stands for nothing is found out when it is used.
+        let found = tokio::net::lookup_host((host, uri.port_u16().unwrap_or(443))).await;
+        if found.is_ok_and(|mut all| all.any(|address| is_inside(&address.ip().to_string()))) {
+            return Err(OAuthError::Untrusted { url: visible(url, 200), why: LEADS_INSIDE });
+        }
+        Ok(uri)
+    }
 }
+
+const LEADS_INSIDE: &str = "a server elsewhere must not lead to this machine or its own network";
 
 fn address(host: &str) -> Option<IpAddr> {
     host.trim_matches(['[', ']']).parse::<IpAddr>().ok().map(|ip| ip.to_canonical())
 }
 
 fn is_near(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|ip| ip.is_loopback())
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost") || address(host).is_some_and(|ip| ip.is_loopback())
 }
 
 fn is_inside(host: &str) -> bool {

@@ -12,6 +12,8 @@ fn a_server_out_there_does_not_send_us_to_addresses_in_here() {
         "https://127.0.0.1/x",
         "https://localhost/x",
         "https://LOCALHOST/x",
+        "https://localhost./x",
+        "https://db.localhost/x",
         "https://[::1]/x",
         "https://[::ffff:10.0.0.1]/x",
         "https://10.1.2.3/x",
@@ -37,6 +39,18 @@ fn a_server_out_there_does_not_send_us_to_addresses_in_here() {
     assert!(Reach::ALL.check("https://10.0.0.6/token").is_ok());
     assert!(Reach::ALL.check("http://10.0.0.6/token").is_err());
     assert!(near.check("http://login.example.com/token").is_err());
+}
+
+#[tokio::test]
+async fn a_name_that_stands_for_an_address_in_here_is_no_way_around() {
+    let far = Reach::of(&Uri::from_static("https://mcp.example.com/mcp"));
+    // Written so that they are neither names nor numbers that a comparison would know.
+    for url in ["https://127.1/x", "https://2130706433/x"] {
+        assert!(far.check(url).is_ok(), "{url}");
+        assert!(far.admit(url).await.is_err(), "{url}");
+    }
+    assert!(far.admit("https://8.8.8.8/x").await.is_ok());
+    assert!(Reach::ALL.admit("https://127.1/x").await.is_ok());
 }
 
 #[test]
