@@ -7,6 +7,7 @@ mod demo;
 mod exit;
 mod failure;
 mod input;
+mod logs;
 mod output;
 mod workspace;
 

@@ -19,6 +19,7 @@ mod pages;
 mod server;
 mod service;
 mod snapshot;
+mod telemetry;
 mod view;
 mod watch;
 mod wishes;
@@ -31,6 +32,7 @@ pub use pack::{PackHandle, PackState};
 pub use server::{Serve, ServeError};
 pub use service::Front;
 pub use snapshot::Snapshot;
+pub use telemetry::{OtlpUnusable, SpanStats};
 pub use view::{View, ViewError, ViewName};
 pub use watch::Watch;
 

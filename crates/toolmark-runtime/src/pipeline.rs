@@ -9,7 +9,7 @@ use toolmark_core::verdict::{Decision, Verdict};
 use crate::approve::{Approval, Approvals};
 use crate::dispatch::{DispatchError, DispatchErrorKind};
 use crate::examine::{Examination, Outcome, Request};
-use crate::record::{End, Record, Recorder, Timings};
+use crate::record::{Both, End, Record, Recorder, Timings};
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
@@ -56,6 +56,13 @@ impl Pipeline {
     #[must_use]
     pub fn new(approvals: Arc<dyn Approvals>, recorder: Arc<dyn Recorder>) -> Self {
         Self { approvals, recorder }
+    }
+
+    /// The same pipeline with one more who keeps records, such as the trace of one call.
+    #[must_use]
+    pub fn also(&self, recorder: Arc<dyn Recorder>) -> Self {
+        let recorder = Arc::new(Both(Arc::clone(&self.recorder), recorder));
+        Self { approvals: Arc::clone(&self.approvals), recorder }
     }
 
     /// Takes a call through the pipeline. `shown` is the name that the caller knows a tool by, or nothing where it may not see it;

@@ -1,5 +1,6 @@
 //! What is kept of a call, whatever became of it. Whoever keeps it decides where.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolmark_core::tool::Tool;
@@ -75,6 +76,16 @@ pub struct NoRecords;
 
 impl Recorder for NoRecords {
     fn record(&self, _: &Record<'_>) {}
+}
+
+/// Tells two of a record, one after the other.
+pub(crate) struct Both(pub(crate) Arc<dyn Recorder>, pub(crate) Arc<dyn Recorder>);
+
+impl Recorder for Both {
+    fn record(&self, record: &Record<'_>) {
+        self.0.record(record);
+        self.1.record(record);
+    }
 }
 
 impl End {

@@ -22,6 +22,7 @@ use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Reque
 use super::{Front, no_view, object, view_name};
 use crate::pack::PackHandle;
 use crate::snapshot::Snapshot;
+use crate::telemetry::CallSpan;
 use crate::view::View;
 
 /// The key under which results say what became of the call.
@@ -35,6 +36,8 @@ enum Output {
 
 impl Front {
     pub(super) async fn call_tool(&self, request: Incoming, context: Context) -> Answer {
+        let span = self.gateway.traces().and_then(|traces| traces.begin(&request));
+        let end = |code: &str| span.iter().for_each(|span| span.refused(code));
         let snapshot = self.gateway.snapshot();
         let view = match snapshot.view(&view_name(&request.caller)) {
             Ok(view) => view,
@@ -43,10 +46,12 @@ impl Front {
         let params = match CallParams::of(&request.params) {
             Ok(params) => params,
             Err(error) => {
+                end(error.code().as_str());
                 return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code()));
             }
         };
         let Some(exposed) = view.resolve(params.name()) else {
+            end("tool-not-found");
             return Answer::Fault(unknown(&snapshot, &view, params.name()));
         };
         let tool = exposed.tool;
@@ -54,8 +59,14 @@ impl Front {
         // Read by the strict reader: what two readers may understand differently is refused before it is judged.
         let arguments = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
             Some(Ok(arguments)) => arguments.to_value(),
-            Some(Err(error)) => return refused(&error.to_string(), "arguments-unreadable"),
-            None => return refused("the arguments are not UTF-8", "arguments-unreadable"),
+            Some(Err(error)) => {
+                end("arguments-unreadable");
+                return refused(&error.to_string(), "arguments-unreadable");
+            }
+            None => {
+                end("arguments-unreadable");
+                return refused("the arguments are not UTF-8", "arguments-unreadable");
+            }
         };
         let caller = Caller::new(request.caller.principal());
         let caller = match &request.session {
@@ -69,9 +80,10 @@ impl Front {
         };
         let named = view.name_of(tool).and_then(|name| view.param_headers(name));
         let headers = named.map(|headers| headers.headers(&arguments)).unwrap_or_default();
-        let settled = self
-            .gateway
-            .pipeline()
+        let traced = span.clone().map(|span| self.gateway.pipeline().also(span));
+        let settled = traced
+            .as_ref()
+            .unwrap_or_else(|| self.gateway.pipeline())
             .run(
                 snapshot.workspace(),
                 &arrived,
@@ -80,7 +92,7 @@ impl Front {
                     Output::Result(result) => result.is_error(),
                     Output::Fault(_) => true,
                 },
-                || dispatch(&snapshot, tool, &request, headers, context),
+                || dispatch(&snapshot, tool, &request, headers, context, span.as_deref()),
             )
             .await;
         match settled {
@@ -107,6 +119,7 @@ async fn dispatch(
     request: &Incoming,
     headers: Vec<(HeaderName, HeaderValue)>,
     context: Context,
+    span: Option<&CallSpan>,
 ) -> Result<Output, DispatchError> {
     let unavailable = |why: &str| DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why);
     let pack = tool.pack().and_then(|name| snapshot.pack(name)).ok_or_else(|| unavailable("its pack is gone"))?;
@@ -127,6 +140,11 @@ async fn dispatch(
         unavailable(&why)
     })?;
     let quoted = write::quote(tool.raw().as_str());
+    let meta = span.map(|span| span.meta(request));
+    let params = match &meta {
+        Some(meta) => request.params_for_server(&[("name", &quoted), ("_meta", meta)]),
+        None => request.params_for_server(&[("name", &quoted)]),
+    };
     let sent = UpstreamRequest {
         name: Some(tool.raw().as_str()),
         headers,
@@ -134,7 +152,7 @@ async fn dispatch(
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
         observer: Some(Arc::new(Back::to(context))),
-        ..UpstreamRequest::new("tools/call", request.params_for_server(&[("name", &quoted)]))
+        ..UpstreamRequest::new("tools/call", params)
     };
     let reply = upstream.request(sent).await;
     note(pack, &reply);
