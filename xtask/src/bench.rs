@@ -1,20 +1,38 @@
-//! `cargo xtask bench`: measures the budgets and fails when one is exceeded.
+//! `cargo xtask bench`: measures the budgets and fails when one is exceeded. `cargo xtask bench gateway` measures the gateway at work.
+
+mod gateway;
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
-use crate::run::{cargo, root, say, succeeds};
+use crate::run::{cargo, root, say, succeeds, target};
 
 /// The command and its options.
 #[derive(Args)]
-pub(crate) struct Bench {}
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// The gateway, beside a proxy that knows nothing of MCP
+    Gateway(gateway::Gateway),
+}
 
 impl Bench {
     pub(crate) fn run(&self) -> ExitCode {
+        match &self.what {
+            Some(What::Gateway(gateway)) => gateway.run(),
+            None => self.parts(),
+        }
+    }
+
+    fn parts(&self) -> ExitCode {
         let catalog = succeeds(
             "cargo bench: the catalog",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-core", "--bench", "catalog"]),
@@ -46,7 +64,7 @@ fn program() -> bool {
         return false;
     }
     let toolmark = |arguments: &[&str]| {
-        let mut command = Command::new(root().join("target/release/toolmark"));
+        let mut command = Command::new(target().join("release/toolmark"));
         command.args(arguments).current_dir(root()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     };

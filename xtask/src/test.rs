@@ -100,6 +100,7 @@ fn alone() -> bool {
         "toolmark",
         "toolmark-testkit",
         "toolmark-fixture",
+        "toolmark-bench",
         "toolmark-cli",
     ];
     crates.iter().all(|name| {

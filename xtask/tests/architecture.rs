@@ -45,6 +45,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("toolmark-testkit", &["toolmark-core"]),
     ("toolmark-fixture", &[]),
+    // Nothing of ours: what is measured must not measure itself.
+    ("toolmark-bench", &[]),
     ("xtask", &["toolmark-core"]),
 ];
 

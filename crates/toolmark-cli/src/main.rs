@@ -6,6 +6,7 @@ mod commands;
 mod demo;
 mod exit;
 mod failure;
+mod file;
 mod input;
 mod logs;
 mod output;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Up(arguments) => commands::up::run(&arguments),
         Command::Stdio(arguments) => commands::stdio::run(&arguments),
+        Command::Token(command) => commands::token::run(&command),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Resolve(arguments) => commands::resolve::run(&arguments),
         Command::Lint(arguments) => commands::lint::run(&arguments),

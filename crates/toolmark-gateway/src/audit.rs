@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use toolmark_core::digest::ArgumentDigest;
-use toolmark_core::json;
 use toolmark_core::verdict::Decision;
 use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder};
 use toolmark_store::Micros;
@@ -30,9 +29,9 @@ impl Recorder for AuditRecorder {
         row.caller = Some(record.caller.name().into());
         row.session = record.caller.session().map(Into::into);
         row.tool = Some(AuditTool {
-            canonical: record.tool.canonical().as_str().into(),
-            mark: record.tool.mark(),
-            definition: record.tool.digest(),
+            canonical: Arc::clone(&record.identity.canonical),
+            mark: record.identity.mark,
+            definition: record.identity.definition,
         });
         row.task = record.task.map(Into::into);
         row.verdict = Some(record.verdict.decision());
@@ -43,12 +42,9 @@ impl Recorder for AuditRecorder {
             row.rules = (!rules.is_empty()).then(|| serde_json::json!(rules).to_string().into());
             row.code = record.verdict.deciding().next().map(|reason| Arc::from(reason.code));
         }
-        row.policy = Some(record.policy.to_string().into());
-        row.arguments_size = Some(record.arguments.len() as u64);
-        row.arguments = std::str::from_utf8(record.arguments)
-            .ok()
-            .and_then(|text| json::read(text).ok())
-            .map(|arguments| ArgumentDigest::of(&arguments));
+        row.policy = Some(Arc::clone(record.policy));
+        row.arguments_size = Some(record.arguments_size as u64);
+        row.arguments = Some(ArgumentDigest::of(record.arguments));
         let nanos = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         row.timings = Timings {
             judge: nanos(record.timings.examine),

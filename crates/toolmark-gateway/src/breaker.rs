@@ -1,5 +1,6 @@
 //! A server that fails again and again gets a rest: calls are refused at once, until one that is let through succeeds.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 pub(crate) struct Breaker {
     most: u32,
     first_rest: Duration,
+    /// True while there is a failure to remember: calls of a server that answers come by without waiting for each other.
+    failing: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -32,12 +35,17 @@ pub(crate) struct Resting {
 impl Breaker {
     /// A rest after so many failures; 0 for never.
     pub(crate) fn new(most: u32, first_rest: Duration) -> Self {
-        Self { most, first_rest, state: Mutex::new(State { failures: 0, rest: first_rest, until: None }) }
+        Self {
+            most,
+            first_rest,
+            failing: AtomicBool::new(false),
+            state: Mutex::new(State { failures: 0, rest: first_rest, until: None }),
+        }
     }
 
     /// May a call go through now?
     pub(crate) fn admit(&self, now: Instant) -> Result<(), Resting> {
-        if self.most == 0 {
+        if !self.failing.load(Ordering::Relaxed) {
             return Ok(());
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,13 +62,12 @@ impl Breaker {
 
     /// A call was answered, whatever the answer.
     pub(crate) fn answered(&self) {
-        if self.most == 0 {
+        if !self.failing.load(Ordering::Relaxed) {
             return;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.failures > 0 {
-            *state = State { failures: 0, rest: self.first_rest, until: None };
-        }
+        *state = State { failures: 0, rest: self.first_rest, until: None };
+        self.failing.store(false, Ordering::Relaxed);
     }
 
     /// A call got no answer. True when the rest begins with this one.
@@ -70,6 +77,7 @@ impl Breaker {
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.failures = state.failures.saturating_add(1);
+        self.failing.store(true, Ordering::Relaxed);
         if state.failures < self.most {
             return false;
         }

@@ -226,7 +226,7 @@ impl Gateway {
                 }
                 packs.insert(name.clone(), pack);
             }
-            for (name, pack) in state.packs.iter().filter(|(name, _)| !packs.contains_key(name)) {
+            for (name, pack) in state.packs.iter().filter(|(name, _)| !packs.contains_key(*name)) {
                 reloaded.removed.push(name.clone());
                 retired.push(Arc::clone(pack));
             }

@@ -18,7 +18,7 @@ use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Source;
 use toolmark_mcp::upstream::{
-    ConnectOptions, EventSender, Target, Upstream, UpstreamEvent, UpstreamLimits, minimal_environment,
+    ConnectOptions, EventSender, StderrTail, Target, Upstream, UpstreamEvent, UpstreamLimits, minimal_environment,
 };
 use toolmark_mcp::wire::version::Era;
 
@@ -31,6 +31,9 @@ const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(
 
 /// How long after one listing the next may begin.
 const RELIST: Duration = Duration::from_millis(250);
+
+/// How many lines of standard error are shown of a program that ended.
+const LAST_WORDS: usize = 5;
 
 /// How a pack stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +81,8 @@ pub struct PackHandle {
     wishes: Arc<Wishes>,
     breaker: Breaker,
     restarts: Arc<AtomicU64>,
+    /// What its program writes to standard error, kept from one start to the next.
+    stderr: StderrTail,
 }
 
 /// What a pack tells the gateway.
@@ -107,6 +112,7 @@ impl PackHandle {
             bytes: pack.limits.result_bytes.as_usize(),
             ..UpstreamLimits::default()
         };
+        let stderr = StderrTail::new(limits.stderr_lines);
         let era = match pack.era {
             WrittenEra::Auto => None,
             WrittenEra::Sessions => Some(Era::Session),
@@ -119,11 +125,13 @@ impl PackHandle {
             ),
             inherited: minimal_environment(std::env::vars_os()),
             limits,
+            stderr: Some(stderr.clone()),
             ..ConnectOptions::default()
         };
         let breaker = Breaker::new(pack.limits.failures, pack.limits.rest);
         Ok(Self {
             breaker,
+            stderr,
             ..Self::new(name, source, pack.limits.timeout, Way::Configured(Box::new((target, options))))
         })
     }
@@ -131,7 +139,9 @@ impl PackHandle {
     /// True when the other is reached in the same way, so that this one can stay as it is.
     pub(crate) fn is_reached_like(&self, other: &Self) -> bool {
         match (&self.way, &other.way) {
-            (Way::Configured(one), Way::Configured(other)) => one.0 == other.0 && one.1 == other.1,
+            (Way::Configured(one), Way::Configured(other)) => {
+                one.0 == other.0 && one.1.era == other.1.era && one.1.limits == other.1.limits
+            }
             _ => false,
         }
     }
@@ -161,6 +171,7 @@ impl PackHandle {
             wishes: Arc::default(),
             breaker: Breaker::new(5, Duration::from_secs(10)),
             restarts: Arc::default(),
+            stderr: StderrTail::new(1),
         }
     }
 
@@ -191,7 +202,7 @@ impl PackHandle {
     /// The last lines of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> Vec<String> {
-        self.upstream.load().as_ref().map(|upstream| upstream.stderr_tail()).unwrap_or_default()
+        self.stderr.lines()
     }
 
     /// How long its calls may take.
@@ -251,6 +262,9 @@ impl PackHandle {
                 return;
             }
             tracing::warn!(pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
+            for line in self.stderr.lines().iter().rev().take(LAST_WORDS).rev() {
+                tracing::warn!(pack = %self.name, line = %visible(line, 500), "it wrote to standard error");
+            }
             self.upstream.store(None);
             self.set(PackState::Unavailable(visible(&why, 500)));
             let _ = news.send(News::State).await;
@@ -328,7 +342,10 @@ impl PackHandle {
                         let _ = news.send(News::Resource(self.name.clone(), uri)).await;
                     }
                 }
-                Some(UpstreamEvent::Log(_)) => {}
+                // It belongs to no call, so nobody knows which client it is for: another caller's data could be in it.
+                Some(UpstreamEvent::Log(params)) => {
+                    tracing::debug!(pack = %self.name, message = %visible(&String::from_utf8_lossy(&params), 500), "a server says");
+                }
                 Some(UpstreamEvent::Closed(why)) => return why,
             }
         }

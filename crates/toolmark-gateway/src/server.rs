@@ -125,17 +125,7 @@ impl Serve {
     pub async fn run(self, stop: CancellationToken) {
         let Self { address, gateway, endpoint, way, listener } = self;
         tracing::info!(%address, "the gateway listens");
-        let mut changes = gateway.changes();
-        let told = endpoint.clone();
-        let teller = tokio::spawn(async move {
-            loop {
-                match changes.recv().await {
-                    Ok(change) => told.broadcast(&change),
-                    Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
-                    Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
-                }
-            }
-        });
+        let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
         let graceful = GracefulShutdown::new();
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
@@ -198,9 +188,11 @@ struct WayIn {
 /// What the addresses below `/mcp` stand for under one snapshot, so that it is found out once.
 #[derive(Default)]
 struct Addresses {
-    known: RwLock<(Weak<Snapshot>, HashMap<Box<str>, Arc<Binding>>)>,
+    known: RwLock<(Weak<Snapshot>, Bindings)>,
     unbound: Arc<Binding>,
 }
+
+type Bindings = HashMap<Box<str>, Arc<Binding>>;
 
 /// A body that holds its caller's place until it was sent.
 struct Counted {

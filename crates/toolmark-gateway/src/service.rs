@@ -9,8 +9,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use tokio::sync::broadcast;
 use toolmark_core::explain::Explain as _;
-use toolmark_mcp::downstream::{About, Answer, Caller, Context, Fault, Incoming, LogLevel, Notification, Service};
+use toolmark_mcp::downstream::{
+    About, Answer, Caller, Changed, Context, Endpoint, Fault, Incoming, LogLevel, Notification, Service,
+};
 use toolmark_mcp::wire::headers::ParamHeaders;
 use toolmark_mcp::wire::{Limits, RawObject, codes};
 
@@ -32,6 +35,22 @@ impl Front {
     #[must_use]
     pub fn new(gateway: Arc<Gateway>) -> Self {
         Self { gateway, levels: Mutex::default(), listeners: AtomicU64::new(1) }
+    }
+
+    /// Tells clients of an endpoint what changes, for as long as the gateway lives.
+    pub async fn tell(endpoint: Endpoint<Self>, mut changes: broadcast::Receiver<Changed>) {
+        loop {
+            match changes.recv().await {
+                Ok(change) => endpoint.broadcast(&change),
+                // Nobody knows what was missed, so everything may have changed.
+                Err(broadcast::error::RecvError::Lagged(_)) => {
+                    [Changed::Tools, Changed::Prompts, Changed::Resources]
+                        .iter()
+                        .for_each(|all| endpoint.broadcast(all));
+                }
+                Err(broadcast::error::RecvError::Closed) => return,
+            }
+        }
     }
 
     fn list_tools(&self, request: &Incoming) -> Answer {

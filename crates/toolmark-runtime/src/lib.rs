@@ -21,4 +21,4 @@ pub use pipeline::{Arrived, Passage, Pipeline, Settled};
 pub use record::{End, NoRecords, Record, Recorder, Timings};
 pub use refusal::Refusal;
 pub use task::{ParseTaskNameError, Task, TaskName, Tasks, UnknownTask};
-pub use workspace::{Prepared, Workspace, WorkspaceBuilder};
+pub use workspace::{Identity, Prepared, Workspace, WorkspaceBuilder};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use toolmark_core::json::Json;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Verdict};
 
@@ -11,7 +12,7 @@ use crate::dispatch::{DispatchError, DispatchErrorKind};
 use crate::examine::{Examination, Outcome, Request};
 use crate::record::{Both, End, Record, Recorder, Timings};
 use crate::refusal::Refusal;
-use crate::workspace::Workspace;
+use crate::workspace::{Identity, Workspace};
 
 /// Who is asked and who keeps records. The workspace comes with each call, so that a call ends under the one it began with.
 #[derive(Clone)]
@@ -27,8 +28,10 @@ pub struct Arrived<'a> {
     pub lookup: &'a str,
     /// What is to be judged.
     pub request: Request<'a>,
-    /// The arguments as they came.
-    pub raw: &'a [u8],
+    /// The arguments as they were read from what came.
+    pub read: &'a Json<'a>,
+    /// How many bytes that was.
+    pub size: usize,
 }
 
 /// What became of a call.
@@ -85,6 +88,7 @@ impl Pipeline {
         let mut entry = Entry {
             recorder: &*self.recorder,
             workspace,
+            identity: workspace.prepared(arrived.request.tool)?.identity(arrived.request.tool),
             arrived,
             verdict: examination.verdict(),
             // A call that is dropped on its way was given up by whoever made it.
@@ -166,6 +170,7 @@ fn refuse(
 struct Entry<'a> {
     recorder: &'a dyn Recorder,
     workspace: &'a Workspace,
+    identity: &'a Identity,
     arrived: &'a Arrived<'a>,
     verdict: &'a Verdict,
     end: End,
@@ -178,11 +183,13 @@ impl Drop for Entry<'_> {
         self.recorder.record(&Record {
             lookup: self.arrived.lookup,
             tool,
+            identity: self.identity,
             caller,
             task: task.map(|task| task.name().as_str()),
-            arguments: self.arrived.raw,
+            arguments: self.arrived.read,
+            arguments_size: self.arrived.size,
             verdict: self.verdict,
-            policy: self.workspace.policy().version(),
+            policy: self.workspace.policy_version(),
             end: self.end,
             timings: self.timings,
         });

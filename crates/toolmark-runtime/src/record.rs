@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolmark_core::json::Json;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Verdict;
-use toolmark_policy::{Caller, PolicyVersion};
+use toolmark_policy::Caller;
 
 use crate::dispatch::DispatchErrorKind;
+use crate::workspace::Identity;
 
 /// Keeps records. Called on the path of every call: it must neither wait nor fail.
 pub trait Recorder: Send + Sync {
@@ -22,16 +24,20 @@ pub struct Record<'a> {
     pub lookup: &'a str,
     /// The tool that was meant.
     pub tool: &'a Tool,
+    /// Which tool that is, written out.
+    pub identity: &'a Identity,
     /// Who called.
     pub caller: Caller<'a>,
     /// What for.
     pub task: Option<&'a str>,
-    /// The arguments as they came.
-    pub arguments: &'a [u8],
+    /// The arguments as they were read.
+    pub arguments: &'a Json<'a>,
+    /// How many bytes they had as they came.
+    pub arguments_size: usize,
     /// What was decided, and why.
     pub verdict: &'a Verdict,
     /// Under which policy.
-    pub policy: PolicyVersion,
+    pub policy: &'a Arc<str>,
     /// How it ended.
     pub end: End,
     /// How long each part took.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
+use toolmark_core::digest::{DefinitionDigest, Mark};
 use toolmark_core::gate::Preset;
 use toolmark_core::lock::{Lock, PinState};
 use toolmark_core::names::{CanonicalName, PackName};
@@ -23,6 +24,8 @@ pub struct Workspace {
     /// By where the tool is in memory: the catalog beside it keeps every tool where it is.
     tools: HashMap<usize, Prepared, BuildHasherDefault<Address>>,
     policy: Policy,
+    /// The version of the policy in words, for records.
+    version: Arc<str>,
     tasks: Tasks,
     lock: Option<Lock>,
     effects: Arc<EffectCache>,
@@ -39,7 +42,21 @@ pub struct Prepared {
     analyzer: OnceLock<Analyzer>,
     /// The tasks, by address, in which every call without facts is allowed; 0 is a call without a task.
     plain: OnceLock<Box<[usize]>>,
+    identity: OnceLock<Box<Identity>>,
     changed: bool,
+}
+
+/// Which tool a call was of, as records and results say it; written once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// This tool in this version.
+    pub mark: Mark,
+    /// The same in words.
+    pub mark_text: Arc<str>,
+    /// What its publisher says.
+    pub definition: DefinitionDigest,
+    /// `pack.raw`.
+    pub canonical: Arc<str>,
 }
 
 /// Collects what a workspace is made of.
@@ -160,10 +177,12 @@ impl WorkspaceBuilder {
             known: OnceLock::new(),
             analyzer: OnceLock::new(),
             plain: OnceLock::new(),
+            identity: OnceLock::new(),
             changed: self.lock.as_ref().is_some_and(|lock| lock.state(tool) == PinState::Changed),
         };
         let tools = catalog.tools().map(|tool| (address(tool), prepare(tool))).collect();
-        Ok(Workspace { catalog, tools, policy, tasks: self.tasks, lock: self.lock, effects: self.effects })
+        let version = policy.version().to_string().into();
+        Ok(Workspace { catalog, tools, policy, version, tasks: self.tasks, lock: self.lock, effects: self.effects })
     }
 }
 
@@ -183,6 +202,12 @@ impl Workspace {
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// The version of the rules and policies, in words.
+    #[must_use]
+    pub fn policy_version(&self) -> &Arc<str> {
+        &self.version
     }
 
     /// How strict the gate is beside them.
@@ -236,6 +261,11 @@ impl Prepared {
         self.analyzer.get_or_init(|| Analyzer::of(tool, Settings::clone(&self.settings)))
     }
 
+    /// Which tool it is.
+    pub fn identity(&self, tool: &Tool) -> &Identity {
+        self.identity.get_or_init(|| Box::new(Identity::of(tool)))
+    }
+
     /// The task that its pack is bound to.
     #[must_use]
     pub fn task(&self) -> Option<&Task> {
@@ -256,6 +286,14 @@ impl Prepared {
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.changed
+    }
+}
+
+impl Identity {
+    fn of(tool: &Tool) -> Self {
+        let mark = tool.mark();
+        let mark_text = mark.to_string().into();
+        Self { mark, mark_text, definition: tool.digest(), canonical: tool.canonical().as_str().into() }
     }
 }
 

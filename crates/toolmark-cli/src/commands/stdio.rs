@@ -47,13 +47,7 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
     let binding = Binding { task: arguments.task.clone(), profile: arguments.profile.clone() };
     let caller = Caller::new("local").bound_to(Arc::new(binding));
     let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), Settings::default());
-    let told = endpoint.clone();
-    let mut changes = gateway.changes();
-    let teller = tokio::spawn(async move {
-        while let Ok(change) = changes.recv().await {
-            told.broadcast(&change);
-        }
-    });
+    let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
     let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller);
     let done = match path {
         Some(path) => tokio::select! {

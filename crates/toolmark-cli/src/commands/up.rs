@@ -89,6 +89,17 @@ pub(crate) async fn start(written: Written, store: &Store, sink: &AuditSink) -> 
 
 /// The store and the audit in it.
 pub(crate) async fn remember(written: &Written, named: Option<&str>) -> Result<(Store, AuditSink), Failure> {
+    let store = open(&location(written, named)?).await?;
+    let durability = match written.config.gateway.durability {
+        toolmark_config::values::Durability::Strict => Durability::Strict,
+        toolmark_config::values::Durability::Batched => Durability::Batched,
+    };
+    let sink = store.audit_sink(SinkSettings { durability, ..SinkSettings::new("local") });
+    Ok((store, sink))
+}
+
+/// Where the store is: as named, as configured, or in the user's data folder.
+pub(crate) fn location(written: &Written, named: Option<&str>) -> Result<Location, Failure> {
     let environment = |name: &str| std::env::var(name).ok();
     let configured = match written.config.gateway.store.as_ref().map(|store| store.expand(&environment)) {
         Some(Ok(store)) => Some(store.expose().to_owned()),
@@ -98,8 +109,8 @@ pub(crate) async fn remember(written: &Written, named: Option<&str>) -> Result<(
         }
         None => None,
     };
-    let location = match named.map(str::to_owned).or(configured) {
-        Some(text) => Location::parse(&text).map_err(|error| Failure::refused(Exit::BadInput, &error))?,
+    match named.map(str::to_owned).or(configured) {
+        Some(text) => Location::parse(&text).map_err(|error| Failure::refused(Exit::BadInput, &error)),
         None => {
             let path = toolmark_store::default_path(
                 std::env::var_os("XDG_DATA_HOME").as_deref(),
@@ -107,21 +118,19 @@ pub(crate) async fn remember(written: &Written, named: Option<&str>) -> Result<(
                 // The same file must be found from every folder.
                 written.path.as_deref().map(std::fs::canonicalize).transpose()?.as_deref(),
             );
-            Location::File(path.map_err(|error| Failure::refused(Exit::BadInput, &error))?)
+            path.map(Location::File).map_err(|error| Failure::refused(Exit::BadInput, &error))
         }
-    };
+    }
+}
+
+/// Opens a store.
+pub(crate) async fn open(location: &Location) -> Result<Store, Failure> {
     let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
     };
-    let store = Store::open(&location, &Settings::new(clock)).await;
-    let store = store.map_err(|error| Failure::refused(Exit::Failed, &error))?;
-    let durability = match written.config.gateway.durability {
-        toolmark_config::values::Durability::Strict => Durability::Strict,
-        toolmark_config::values::Durability::Batched => Durability::Batched,
-    };
-    let sink = store.audit_sink(SinkSettings { durability, ..SinkSettings::new("local") });
-    Ok((store, sink))
+    let store = Store::open(location, &Settings::new(clock)).await;
+    store.map_err(|error| Failure::refused(Exit::Failed, &error))
 }
 
 /// Who is there, where to connect, and what to try.
@@ -138,7 +147,7 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), F
     }
     output::line(format_args!("{} in {}", output::count(tools, "tool"), output::count(gateway.packs().len(), "pack")))?;
     for doubt in gateway.doubts() {
-        output::warn(&doubt.to_string());
+        output::doubt(&doubt.to_string());
     }
     output::line("")?;
     output::line(format_args!("connect   claude mcp add --transport http toolmark http://{address}/mcp"))?;

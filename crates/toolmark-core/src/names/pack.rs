@@ -14,6 +14,13 @@ pub struct PackName(Box<str>);
 
 text_name!(PackName);
 
+/// A pack is found by its text: both are equal, ordered and hashed alike.
+impl std::borrow::Borrow<str> for PackName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 /// Text that is no pack name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{shown}` is not a pack name")]

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::Bytes;
+use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderName, HeaderValue};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolmark_core::catalog::Resolution;
 use toolmark_core::explain::{Code, Explain as _};
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Decision;
-use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming};
+use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember};
 use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
@@ -57,8 +57,8 @@ impl Front {
         let tool = exposed.tool;
         let raw = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
         // Read by the strict reader: what two readers may understand differently is refused before it is judged.
-        let arguments = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
-            Some(Ok(arguments)) => arguments.to_value(),
+        let read = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
+            Some(Ok(read)) => read,
             Some(Err(error)) => {
                 end("arguments-unreadable");
                 return refused(&error.to_string(), "arguments-unreadable");
@@ -68,6 +68,7 @@ impl Front {
                 return refused("the arguments are not UTF-8", "arguments-unreadable");
             }
         };
+        let arguments = read.to_value();
         let caller = Caller::new(request.caller.principal());
         let caller = match &request.session {
             Some(session) => caller.in_session(session),
@@ -76,7 +77,8 @@ impl Front {
         let arrived = Arrived {
             lookup: params.name(),
             request: Request { tool, arguments: &arguments, task: view.task(), caller },
-            raw: &raw,
+            read: &read,
+            size: raw.len(),
         };
         let named = view.name_of(tool).and_then(|name| view.param_headers(name));
         let headers = named.map(|headers| headers.headers(&arguments)).unwrap_or_default();
@@ -99,14 +101,14 @@ impl Front {
             None => Answer::fault(codes::INTERNAL_ERROR, "the tool is not part of this workspace"),
             Some(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
             Some(Settled::Ran(Output::Result(result), passage)) => {
-                let meta = meta(tool, &passage, None);
-                Answer::Result(object(write::insert_meta(&result, CALL, meta.as_bytes())))
+                let value = meta(&snapshot, tool, &passage, None).freeze();
+                Answer::WithMeta(result, MetaMember { key: CALL, value })
             }
             Some(Settled::Refused(refusal, passage)) => {
-                failure(refusal.text(), &meta(tool, &passage, Some(refusal.code())))
+                failure(refusal.text(), meta(&snapshot, tool, &passage, Some(refusal.code())))
             }
             Some(Settled::Failed(error, passage)) => {
-                failure(&error.text(params.name()), &meta(tool, &passage, Some(error.code().as_str())))
+                failure(&error.text(params.name()), meta(&snapshot, tool, &passage, Some(error.code().as_str())))
             }
         }
     }
@@ -139,12 +141,8 @@ async fn dispatch(
         );
         unavailable(&why)
     })?;
-    let quoted = write::quote(tool.raw().as_str());
     let meta = span.map(|span| span.meta(request));
-    let params = match &meta {
-        Some(meta) => request.params_for_server(&[("name", &quoted), ("_meta", meta)]),
-        None => request.params_for_server(&[("name", &quoted)]),
-    };
+    let replaced = meta.as_ref().map(|meta| ("_meta", &**meta));
     let sent = UpstreamRequest {
         name: Some(tool.raw().as_str()),
         headers,
@@ -152,7 +150,7 @@ async fn dispatch(
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
         observer: Some(Arc::new(Back::to(context))),
-        ..UpstreamRequest::new("tools/call", params)
+        ..UpstreamRequest::new("tools/call", request.params_for_server(replaced.as_slice()))
     };
     let reply = upstream.request(sent).await;
     note(pack, &reply);
@@ -228,35 +226,44 @@ fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> Fault {
 }
 
 /// What became of a call, for `_meta`.
-fn meta(tool: &Tool, passage: &Passage, code: Option<&str>) -> String {
+fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>) -> BytesMut {
     let verdict = passage.verdict.decision();
-    let mut meta = json!({
-        "mark": tool.mark().to_string(),
-        "canonical": tool.canonical().as_str(),
-        "verdict": verdict,
-        "outcome": passage.outcome.as_str(),
-    });
-    if let Value::Object(meta) = &mut meta {
-        if verdict > Decision::Allow {
-            meta.insert("reasons".into(), passage.verdict.to_json().get("reasons").cloned().unwrap_or_default());
-        }
-        if let Some(code) = code {
-            meta.insert("code".into(), code.into());
-        }
+    let mut out = BytesMut::with_capacity(192);
+    let mut put = |key: &str, text: &str| {
+        out.put_u8(if out.is_empty() { b'{' } else { b',' });
+        write::quote_into(&mut out, key);
+        out.put_u8(b':');
+        write::quote_into(&mut out, text);
+    };
+    if let Some(prepared) = snapshot.workspace().prepared(tool) {
+        put("mark", &prepared.identity(tool).mark_text);
     }
-    meta.to_string()
+    put("canonical", tool.canonical().as_str());
+    put("verdict", verdict.as_str());
+    put("outcome", passage.outcome.as_str());
+    if let Some(code) = code {
+        put("code", code);
+    }
+    if verdict > Decision::Allow
+        && let Some(reasons) = passage.verdict.to_json().get("reasons")
+    {
+        out.put_slice(br#","reasons":"#);
+        out.put_slice(reasons.to_string().as_bytes());
+    }
+    out.put_u8(b'}');
+    out
 }
 
 /// A result that says that the call failed, which the model can act on.
-fn failure(text: &str, meta: &str) -> Answer {
-    let text = write::quote(text);
-    let body = format!(
-        r#"{{"content":[{{"type":"text","text":{}}}],"isError":true,"_meta":{{"{CALL}":{meta}}}}}"#,
-        String::from_utf8_lossy(&text)
-    );
-    Answer::Result(object(Bytes::from(body)))
+fn failure(text: &str, meta: BytesMut) -> Answer {
+    let mut body = BytesMut::with_capacity(text.len() + 96);
+    body.put_slice(br#"{"content":[{"type":"text","text":"#);
+    write::quote_into(&mut body, text);
+    body.put_slice(br#"}],"isError":true}"#);
+    Answer::WithMeta(object(body.freeze()), MetaMember { key: CALL, value: meta.freeze() })
 }
 
 fn refused(text: &str, code: &str) -> Answer {
-    failure(text, &json!({"verdict": "deny", "outcome": "refuse", "code": code}).to_string())
+    let meta = json!({"verdict": "deny", "outcome": "refuse", "code": code}).to_string();
+    failure(text, BytesMut::from(meta.as_bytes()))
 }

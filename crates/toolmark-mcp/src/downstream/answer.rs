@@ -15,8 +15,10 @@ use crate::wire::{Change, Id, RawObject, ResultType, codes, write};
 /// The end of one request.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// It succeeded. The endpoint adds what the client's era demands and is not there.
+    /// It succeeded. The endpoint adds what the client's era demands and is not there, and takes away what is not of its era.
     Result(RawObject),
+    /// The same, with one more member in its `_meta`. It is put in while the answer is written, so that nobody reads the result twice.
+    WithMeta(RawObject, MetaMember),
     /// It succeeded, and this text of an object has everything that the client's era demands.
     Prepared(Bytes),
     /// It failed as a request; a tool that failed is a result.
@@ -35,6 +37,15 @@ pub struct Fault {
     pub message: Cow<'static, str>,
     /// JSON text.
     pub data: Option<Bytes>,
+}
+
+/// A member of `_meta`; one that is there already under this key is replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetaMember {
+    /// The key.
+    pub key: &'static str,
+    /// JSON text.
+    pub value: Bytes,
 }
 
 /// Questions that a service hands to its client without waiting for the answers.
@@ -56,7 +67,7 @@ impl Answer {
     /// A result that asks is an `InputRequired`, so that its state is sealed whoever made it.
     pub(super) fn settled(self) -> Self {
         match self {
-            Self::Result(result) if result.result_type() == ResultType::InputRequired => {
+            Self::Result(result) | Self::WithMeta(result, _) if result.result_type() == ResultType::InputRequired => {
                 let state = result.text("requestState").map(|state| Bytes::copy_from_slice(state.as_bytes()));
                 let requests = result.object("inputRequests").unwrap_or_else(RawObject::empty);
                 Self::InputRequired(InputRequired { requests, state })
@@ -99,21 +110,36 @@ impl Fault {
     }
 }
 
-/// Writes a result of 2026-07-28, with what the revision demands where it is missing.
-pub(super) fn write_stateless(id: &Id, method: &str, result: &RawObject, about: &About) -> Bytes {
+/// Writes a result for a client up to 2025-11-25, which knows neither `resultType` nor who answers in `_meta`.
+pub(super) fn write_in_session(id: &Id, result: &RawObject, added: Option<&MetaMember>) -> Bytes {
     let own = result.object("_meta");
-    let known = own.as_ref().is_some_and(|own| own.get(meta::SERVER_INFO).is_some());
-    let marked = (!known).then(|| {
-        let own = own.unwrap_or_else(RawObject::empty);
-        own.rewrite(&[Change::Set(meta::SERVER_INFO, about.server_info.as_ref())])
-    });
+    let named = own.as_ref().is_some_and(|own| own.get(meta::SERVER_INFO).is_some());
+    let meta = (named || added.is_some()).then(|| rewrite_meta(own, Change::Remove(meta::SERVER_INFO), added));
+    let mut changes = Vec::new();
+    if let Some(meta) = &meta {
+        changes.push(if &**meta == b"{}" { Change::Remove("_meta") } else { Change::Set("_meta", meta) });
+    }
+    if result.get("resultType").is_some() {
+        changes.push(Change::Remove("resultType"));
+    }
+    write_changed(id, result, &changes, meta.as_ref().map_or(0, Bytes::len))
+}
+
+/// Writes a result of 2026-07-28, with what the revision demands where it is missing. Who answers is always us: behind us may be
+/// many servers, and the client talks to none of them.
+pub(super) fn write_stateless(
+    id: &Id,
+    method: &str,
+    result: &RawObject,
+    added: Option<&MetaMember>,
+    about: &About,
+) -> Bytes {
+    let meta = rewrite_meta(result.object("_meta"), Change::Set(meta::SERVER_INFO, &about.server_info), added);
     let mut changes = Vec::with_capacity(4);
     if result.get("resultType").is_none() {
         changes.push(Change::Set("resultType", br#""complete""#));
     }
-    if let Some(marked) = &marked {
-        changes.push(Change::Set("_meta", marked));
-    }
+    changes.push(Change::Set("_meta", &meta));
     if is_cacheable(method) {
         // What says nothing may be kept by nobody: a stale list is worse than a second question.
         if result.get("ttlMs").is_none() {
@@ -123,13 +149,25 @@ pub(super) fn write_stateless(id: &Id, method: &str, result: &RawObject, about: 
             changes.push(Change::Set("cacheScope", br#""private""#));
         }
     }
-    // Straight into the message: a large result is copied once.
-    let added = marked.as_ref().map_or(0, Bytes::len) + 96;
-    let mut out = BytesMut::with_capacity(result.raw().len() + id.as_json().len() + added);
+    write_changed(id, result, &changes, meta.len())
+}
+
+/// The `_meta` of a result, made if there is none.
+fn rewrite_meta(own: Option<RawObject>, server: Change<'_>, added: Option<&MetaMember>) -> Bytes {
+    let own = own.unwrap_or_else(RawObject::empty);
+    match added {
+        Some(MetaMember { key, value }) => own.rewrite(&[server, Change::Set(key, value)]),
+        None => own.rewrite(&[server]),
+    }
+}
+
+/// A result with some members changed, straight into the message: a large one is copied once.
+fn write_changed(id: &Id, result: &RawObject, changes: &[Change<'_>], added: usize) -> Bytes {
+    let mut out = BytesMut::with_capacity(result.raw().len() + id.as_json().len() + added + 128);
     out.put_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.put_slice(id.as_json());
     out.put_slice(br#","result":"#);
-    result.rewrite_into(&mut out, &changes);
+    result.rewrite_into(&mut out, changes);
     out.put_u8(b'}');
     out.freeze()
 }

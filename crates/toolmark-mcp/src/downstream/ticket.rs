@@ -8,7 +8,7 @@ use http::StatusCode;
 use toolmark_core::explain::Code;
 use toolmark_core::json;
 
-use super::answer::{Answer, Fault, write_input_required, write_stateless};
+use super::answer::{Answer, Fault, MetaMember, write_in_session, write_input_required, write_stateless};
 use super::caller::Caller;
 use super::endpoint::Shared;
 use super::incoming::may_ask;
@@ -43,11 +43,8 @@ impl<S: Service> Ticket<S> {
     pub(super) fn write(&self, answer: Answer) -> (StatusCode, Bytes) {
         let era = self.version.era();
         match answer {
-            Answer::Result(result) if era == Era::Stateless => {
-                let about = self.shared.service.about(&self.caller);
-                (StatusCode::OK, write_stateless(&self.id, &self.method, &result, &about))
-            }
-            Answer::Result(result) => (StatusCode::OK, write::reply(&self.id, result.raw())),
+            Answer::Result(result) => (StatusCode::OK, self.write_result(&result, None)),
+            Answer::WithMeta(result, added) => (StatusCode::OK, self.write_result(&result, Some(&added))),
             Answer::Prepared(result) => (StatusCode::OK, write::reply(&self.id, &result)),
             Answer::Fault(fault) => (fault.status(era), fault.write(Some(&self.id))),
             Answer::InputRequired(wanted) if era == Era::Stateless && may_ask(&self.method) => {
@@ -58,6 +55,16 @@ impl<S: Service> Ticket<S> {
             Answer::InputRequired(_) => {
                 let fault = Fault::new(codes::INTERNAL_ERROR, format!("`{}` cannot ask for input", self.method));
                 (StatusCode::OK, fault.write(Some(&self.id)))
+            }
+        }
+    }
+
+    fn write_result(&self, result: &RawObject, added: Option<&MetaMember>) -> Bytes {
+        match self.version.era() {
+            Era::Session => write_in_session(&self.id, result, added),
+            Era::Stateless => {
+                let about = self.shared.service.about(&self.caller);
+                write_stateless(&self.id, &self.method, result, added, &about)
             }
         }
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
 
+use super::stdio::StderrTail;
 use crate::wire::version::Era;
 
 /// Where a server is.
@@ -42,7 +43,7 @@ pub enum Target {
 }
 
 /// How to connect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ConnectOptions {
     /// The era of the server, if the operator says so; otherwise the server is asked.
     pub era: Option<Era>,
@@ -52,6 +53,8 @@ pub struct ConnectOptions {
     pub capabilities: Bytes,
     /// The few variables of our own environment that a program may see; see [`minimal_environment`].
     pub inherited: Vec<(OsString, OsString)>,
+    /// Where a program's standard error is kept, for whoever wants it beyond the connection.
+    pub stderr: Option<StderrTail>,
     /// Limits.
     pub limits: UpstreamLimits,
 }
@@ -100,6 +103,7 @@ impl Default for ConnectOptions {
             ),
             capabilities: Bytes::from_static(b"{}"),
             inherited: Vec::new(),
+            stderr: None,
             limits: UpstreamLimits::default(),
         }
     }

@@ -57,7 +57,7 @@ fn call(
     let pipeline = Pipeline::new(Arc::new(approvals), Arc::clone(&kept) as _);
     let tool = workspace.catalog().find(tool, |_| true).unwrap();
     let request = Request { tool, arguments, task: None, caller: Caller::new("alice") };
-    let arrived = Arrived { lookup: tool.canonical().as_str(), request, raw: b"{}" };
+    let arrived = Arrived { lookup: tool.canonical().as_str(), request, read: &Json::Null, size: 2 };
     let ran = Cell::new(0);
     let run = pipeline.run(
         &workspace,
@@ -138,7 +138,7 @@ fn a_call_that_is_given_up_is_recorded() {
     let tool = workspace.catalog().find("tracker.list_issues", |_| true).unwrap();
     let arguments = json!({});
     let request = Request { tool, arguments: &arguments, task: None, caller: Caller::new("alice") };
-    let arrived = Arrived { lookup: "list_issues", request, raw: b"{}" };
+    let arrived = Arrived { lookup: "list_issues", request, read: &Json::Null, size: 2 };
     let run = pipeline.run(&workspace, &arrived, |_| None, |_: &()| false, std::future::pending);
     assert!(once(run).is_pending());
     assert_eq!(*kept.0.lock().unwrap(), ["tracker.list_issues allow cancelled"]);

@@ -44,7 +44,7 @@ pub(crate) async fn follow(gateway: &Arc<Gateway>, path: &Path) {
                 }
                 gateway.settled().await;
                 for doubt in gateway.doubts() {
-                    output::warn(&doubt.to_string());
+                    output::doubt(&doubt.to_string());
                 }
                 files = files_of(&gateway.snapshot().config().clone(), path);
                 seen = fingerprint(&files);

@@ -18,7 +18,11 @@ fn about() -> About {
 }
 
 fn written(method: &str, result: &'static str) -> Value {
-    serde_json::from_slice(&write_stateless(&Id::number(1), method, &object(result), &about())).unwrap()
+    serde_json::from_slice(&write_stateless(&Id::number(1), method, &object(result), None, &about())).unwrap()
+}
+
+fn in_session(result: &'static str, added: Option<&MetaMember>) -> Value {
+    serde_json::from_slice(&write_in_session(&Id::number(1), &object(result), added)).unwrap()
 }
 
 #[test]
@@ -37,11 +41,49 @@ fn what_a_result_says_itself_is_kept() {
         r#"{"tools":[],"ttlMs":5,"cacheScope":"public","resultType":"task","_meta":{"a":1,"io.modelcontextprotocol/serverInfo":{"name":"x"}}}"#,
     );
     let kept = json!({"tools": [], "ttlMs": 5, "cacheScope": "public", "resultType": "task",
-        "_meta": {"a": 1, meta::SERVER_INFO: {"name": "x"}}});
+        "_meta": {"a": 1, meta::SERVER_INFO: {"name": "toolmark", "version": "0"}}});
     assert_eq!(list["result"], kept);
     let more = written("tools/call", r#"{"_meta":{"a":1}}"#);
     assert_eq!(more["result"]["_meta"]["a"], 1);
     assert_eq!(more["result"]["_meta"][meta::SERVER_INFO]["name"], "toolmark");
+}
+
+#[test]
+fn an_old_client_gets_neither_the_type_of_a_result_nor_the_server_behind_it() {
+    let new = r#"{"resultType":"complete","content":[],"_meta":{"a":1,"io.modelcontextprotocol/serverInfo":{"name":"x"},"b":2}}"#;
+    assert_eq!(in_session(new, None)["result"], json!({"content": [], "_meta": {"a": 1, "b": 2}}));
+    let alone = r#"{"content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"x"}}}"#;
+    assert_eq!(in_session(alone, None)["result"], json!({"content": []}));
+    let escaped = r#"{"result\u0054ype":"complete","_meta":{"io.modelcontextprotocol\/serverInfo":{"name":"x"}}}"#;
+    assert_eq!(in_session(escaped, None)["result"], json!({}));
+}
+
+#[test]
+fn what_an_old_client_may_see_is_passed_on_byte_for_byte() {
+    let raw = r#"{ "content" : [ 1e2 ],  "ttlMs":5, "_meta" : { } }"#;
+    let text = write_in_session(&Id::number(1), &object(raw), None);
+    assert_eq!(text, r#"{"jsonrpc":"2.0","id":1,"result":{"content" : [ 1e2 ],  "ttlMs":5, "_meta" : { }}}"#);
+}
+
+#[test]
+fn a_member_is_added_to_the_meta_of_a_result_in_either_era() {
+    let added = MetaMember { key: "dev.example/call", value: Bytes::from_static(br#"{"n":1}"#) };
+    let info = json!({"name": "toolmark", "version": "0"});
+    for (result, own) in [
+        (r#"{"content":[]}"#, json!({})),
+        (r#"{"content":[],"_meta":{"a":1}}"#, json!({"a": 1})),
+        (r#"{"content":[],"_meta":{"dev.example/call":"forged","a":1}}"#, json!({"a": 1})),
+        (r#"{"content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"x"}}}"#, json!({})),
+        (r#"{"content":[],"_meta":7}"#, json!({})),
+    ] {
+        let mut expected = own.clone();
+        expected["dev.example/call"] = json!({"n": 1});
+        assert_eq!(in_session(result, Some(&added))["result"], json!({"content": [], "_meta": expected}));
+        expected[meta::SERVER_INFO] = info.clone();
+        let new = write_stateless(&Id::number(1), "tools/call", &object(result), Some(&added), &about());
+        let new: Value = serde_json::from_slice(&new).unwrap();
+        assert_eq!(new["result"], json!({"resultType": "complete", "content": [], "_meta": expected}));
+    }
 }
 
 #[test]

@@ -1,0 +1,202 @@
+//! What runs while the gateway is measured: the server behind it, the floor, the gateway in each of its shapes.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use super::measure::{Measured, client, program, ready};
+use super::peers::Peers;
+use super::process::{Running, free_port};
+use crate::run::{say, target};
+
+/// One policy, so that there is one to judge by.
+const RULE: &str = "[[rules]]\nverdict = \"deny\"\nbehavior = \"MUTATES|DELETE|*\"\n";
+
+/// What is behind the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Shape {
+    /// One server over HTTP, 50 tools.
+    One,
+    /// Twenty servers over HTTP, 1,000 tools.
+    Twenty,
+    /// One server over stdio, 50 tools.
+    Program,
+}
+
+/// Something that is measured.
+pub(super) struct Target {
+    pub(super) name: &'static str,
+    pub(super) url: String,
+    /// The process whose cost is told.
+    pub(super) pid: u32,
+    _running: Option<Running>,
+}
+
+/// The server, and where everything else is written.
+pub(super) struct Setup {
+    folder: PathBuf,
+    port: u16,
+    server: Running,
+    peers: Option<Peers>,
+}
+
+impl Shape {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::One => "one server",
+            Self::Twenty => "twenty servers, 1,000 tools",
+            Self::Program => "one server over stdio",
+        }
+    }
+
+    pub(super) fn tools(self) -> usize {
+        match self {
+            Self::One | Self::Program => 50,
+            Self::Twenty => 1_000,
+        }
+    }
+
+    /// Where the server has, all by itself, what the gateway has in this shape.
+    fn path(self) -> &'static str {
+        match self {
+            Self::One | Self::Program => "/mcp",
+            Self::Twenty => "/mcp/1000",
+        }
+    }
+
+    /// The packs, each an address or nothing for a program.
+    pub(super) fn packs(self, port: u16) -> Vec<(String, Option<String>)> {
+        match self {
+            Self::One => vec![("up".to_owned(), Some(format!("http://127.0.0.1:{port}/mcp")))],
+            Self::Twenty => {
+                (0..20).map(|at| (format!("s{at}"), Some(format!("http://127.0.0.1:{port}/mcp/50/s{at}_")))).collect()
+            }
+            Self::Program => vec![("up".to_owned(), None)],
+        }
+    }
+}
+
+impl Setup {
+    pub(super) fn new(peers: bool) -> Result<Self, String> {
+        let folder = target().join("bench-gateway");
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let port = free_port()?;
+        let mut server = Command::new(program());
+        server.args(["upstream", "--listen", &format!("127.0.0.1:{port}")]);
+        let server = Running::start(&mut server, &folder.join("upstream.log"))?;
+        ready(&format!("http://127.0.0.1:{port}/mcp"), 50)?;
+        let peers = peers.then(|| Peers::install(&folder)).transpose()?;
+        Ok(Self { folder, port, server, peers })
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Everything that is compared in a shape: the bare server first.
+    pub(super) fn targets(&self, shape: Shape) -> Result<Vec<Target>, String> {
+        let url = format!("http://127.0.0.1:{}{}", self.port, shape.path());
+        let mut targets = vec![Target { name: "direct", url, pid: self.server.id(), _running: None }];
+        targets.push(self.floor(shape)?);
+        targets.push(self.gateway(shape)?);
+        for peer in self.peers.iter().flat_map(|peers| peers.commands(shape, self.port)) {
+            match self.peer(shape, peer.name, peer.command, peer.port) {
+                Ok(target) => targets.push(target),
+                // A peer that cannot do a shape is no failure of ours.
+                Err(error) => say(&format!("{} is left out of `{}`: {error}", peer.name, shape.name())),
+            }
+        }
+        Ok(targets)
+    }
+
+    fn floor(&self, shape: Shape) -> Result<Target, String> {
+        let port = free_port()?;
+        let mut floor = Command::new(program());
+        floor.args(["floor", "--listen", &format!("127.0.0.1:{port}"), "--to", &format!("127.0.0.1:{}", self.port)]);
+        let running = Running::start(&mut floor, &self.folder.join("floor.log"))?;
+        let url = format!("http://127.0.0.1:{port}{}", shape.path());
+        ready(&url, shape.tools())?;
+        Ok(Target { name: "floor", url, pid: running.id(), _running: Some(running) })
+    }
+
+    fn peer(&self, shape: Shape, name: &'static str, mut command: Command, port: u16) -> Result<Target, String> {
+        let running = Running::start(&mut command, &self.folder.join(format!("{name}.log")))?;
+        let url = format!("http://127.0.0.1:{port}/mcp");
+        ready(&url, shape.tools())?;
+        Ok(Target { name, url, pid: running.id(), _running: Some(running) })
+    }
+
+    fn gateway(&self, shape: Shape) -> Result<Target, String> {
+        let (running, url) = self.start_gateway(shape)?;
+        ready(&url, shape.tools())?;
+        Ok(Target { name: "toolmark", url, pid: running.id(), _running: Some(running) })
+    }
+
+    /// The gateway with a policy and an audit in a file of its own.
+    fn start_gateway(&self, shape: Shape) -> Result<(Running, String), String> {
+        let config = self.folder.join("toolmark.toml");
+        let store = self.folder.join("toolmark.db");
+        for old in ["toolmark.db", "toolmark.db-wal", "toolmark.db-shm"] {
+            // It may not be there.
+            let _ = fs::remove_file(self.folder.join(old));
+        }
+        fs::write(&config, self.config(shape)).map_err(|error| format!("{}: {error}", config.display()))?;
+        let port = free_port()?;
+        let mut gateway = Command::new(target().join("release/toolmark"));
+        gateway.arg("up").arg("--config").arg(&config).arg("--store").arg(&store);
+        gateway.args(["--listen", &format!("127.0.0.1:{port}")]).current_dir(&self.folder);
+        let running = Running::start(&mut gateway, &self.folder.join("toolmark.log"))?;
+        Ok((running, format!("http://127.0.0.1:{port}/mcp")))
+    }
+
+    fn config(&self, shape: Shape) -> String {
+        let mut config = String::new();
+        for (name, address) in shape.packs(self.port) {
+            let _ = match address {
+                Some(address) => writeln!(config, "[packs.{name}]\nurl = \"{address}\"\n"),
+                None => writeln!(config, "[packs.{name}]\ncommand = {:?}\nargs = [\"upstream\"]\n", program()),
+            };
+        }
+        config + RULE
+    }
+
+    /// From starting the process to the first list of tools.
+    pub(super) fn cold_start(&self) -> Result<Duration, String> {
+        let (running, url) = self.start_gateway(Shape::One)?;
+        let at = ready(&url, Shape::One.tools())?;
+        Ok(Duration::from_secs_f64((at - running.started).max(0.0)))
+    }
+
+    /// Memory, in MiB, of a gateway that has listed its tools once.
+    pub(super) fn idle_memory(&self) -> Result<f64, String> {
+        let gateway = self.gateway(Shape::Twenty)?;
+        let mut load = client("load");
+        load.args(["--url", &gateway.url, "--pid", &gateway.pid.to_string(), "--each", "0"]);
+        Measured::read(&mut load).map(|measured| measured.memory())
+    }
+
+    /// Memory, in MiB, while so many clients are connected of which each has made calls.
+    pub(super) fn held_memory(&self, clients: usize, stateless: bool) -> Result<f64, String> {
+        let gateway = self.gateway(Shape::One)?;
+        let mut load = client("load");
+        load.args(["--url", &gateway.url, "--pid", &gateway.pid.to_string(), "--each", "1", "--seconds", "60"]);
+        load.args(["--workers", &clients.to_string()]).args(stateless.then_some("--stateless"));
+        Measured::read(&mut load).map(|measured| measured.memory())
+    }
+
+    /// Memory, in MiB, again and again while the gateway is as busy as it can be.
+    pub(super) fn soak(&self, lasts: Duration) -> Result<Vec<f64>, String> {
+        const EVERY: Duration = Duration::from_secs(15);
+        let gateway = self.gateway(Shape::One)?;
+        let mut memory = Vec::new();
+        let mut rest = lasts;
+        while !rest.is_zero() {
+            let part = EVERY.min(rest);
+            rest = rest.saturating_sub(part);
+            memory.push(super::Work::echo(64).send(&gateway.url, gateway.pid, part)?.memory());
+        }
+        Ok(memory)
+    }
+}
