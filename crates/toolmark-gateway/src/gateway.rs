@@ -26,7 +26,7 @@ use crate::metrics::{Metrics, Standing};
 use crate::names::Names;
 use crate::pack::{News, PackHandle, PackState};
 use crate::snapshot::Snapshot;
-use crate::telemetry::Traces;
+use crate::telemetry::{SpanStats, Traces};
 
 /// How long what is new waits for more of it before it is written down.
 const SAVE: Duration = Duration::from_millis(200);
@@ -323,6 +323,12 @@ impl Gateway {
         self.traces.as_ref()
     }
 
+    /// What became of spans, where they are sent.
+    #[must_use]
+    pub fn spans(&self) -> Option<SpanStats> {
+        self.traces.as_ref().map(Traces::stats)
+    }
+
     /// What is counted.
     #[must_use]
     pub fn metrics(&self) -> &Arc<Metrics> {
@@ -335,7 +341,7 @@ impl Gateway {
             packs: &self.packs(),
             held,
             audit: self.audit.as_ref().map(AuditSink::stats),
-            spans: self.traces.as_ref().map(Traces::stats),
+            spans: self.spans(),
         };
         self.metrics.text(&state)
     }

@@ -224,9 +224,7 @@ impl Door {
             "/healthz" => text(StatusCode::OK, PLAIN, "ok".into()),
             "/readyz" => self.ready(),
             "/metrics" if self.way.metrics => match self.way.access.admit_to_all(uri, headers).await {
-                Ok(_) => {
-                    text(StatusCode::OK, metrics::CONTENT_TYPE, self.gateway.figures(self.endpoint.held()))
-                }
+                Ok(_) => text(StatusCode::OK, metrics::CONTENT_TYPE, self.gateway.figures(self.endpoint.held())),
                 Err(refusal) => self.refuse(&refusal),
             },
             _ if path.starts_with(WELL_KNOWN) => match self.way.access.metadata(uri, headers) {

@@ -49,7 +49,8 @@ impl FromStr for LogFilter {
                 None => refuse(format!("`{shown}` is no level, nor a module with one, such as `{shown}=debug`")),
             })?;
             let plain = |module: &str| {
-                !module.is_empty() && module.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'-'))
+                !module.is_empty()
+                    && module.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'-'))
             };
             if let Some(module) = module
                 && !plain(module)

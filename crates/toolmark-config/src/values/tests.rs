@@ -103,7 +103,9 @@ fn a_log_filter_is_levels_and_modules_with_levels() {
         parts("warn, toolmark_mcp::upstream = debug"),
         [(None, "warn"), (Some("toolmark_mcp::upstream".into()), "debug")]
     );
-    for wrong in ["", "verbose", "toolmark_mcp", "a=b=info", "info,", "=info", "x=", "warn,error", "a=info,a=debug", "a b=info"] {
+    for wrong in
+        ["", "verbose", "toolmark_mcp", "a=b=info", "info,", "=info", "x=", "warn,error", "a=info,a=debug", "a b=info"]
+    {
         let error = wrong.parse::<LogFilter>().unwrap_err();
         assert!(error.to_string().starts_with(&format!("`{wrong}` is no filter")), "{error}");
     }

@@ -161,7 +161,16 @@ mod tests {
         assert_eq!(written("http://127.0.0.1:4318").as_deref(), Ok("http://127.0.0.1:4318/v1/traces"));
         assert_eq!(written("https://x.example/otlp/").as_deref(), Ok("https://x.example/otlp/v1/traces"));
         assert_eq!(written("http://x:1/v1/traces").as_deref(), Ok("http://x:1/v1/traces"));
-        for wrong in ["", "127.0.0.1:4318", "grpc://x:4317", "http://", "/v1/traces", "http://x/?key=1", "http://a:b@x", "http://a b"] {
+        for wrong in [
+            "",
+            "127.0.0.1:4318",
+            "grpc://x:4317",
+            "http://",
+            "/v1/traces",
+            "http://x/?key=1",
+            "http://a:b@x",
+            "http://a b",
+        ] {
             assert!(address(wrong).is_err(), "{wrong}");
         }
     }

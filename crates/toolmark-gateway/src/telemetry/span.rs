@@ -94,7 +94,12 @@ impl CallSpan {
         }
         let mut attributes = self.attributes.clone();
         attributes.extend([text("toolmark.outcome", "refused"), text("error.type", code)]);
-        self.line.send(vec![self.whole("execute_tool unknown".to_owned(), attributes, Some(code), self.started.elapsed())]);
+        self.line.send(vec![self.whole(
+            "execute_tool unknown".to_owned(),
+            attributes,
+            Some(code),
+            self.started.elapsed(),
+        )]);
     }
 
     fn whole(&self, name: String, attributes: Vec<KeyValue>, error: Option<&str>, took: Duration) -> Span {

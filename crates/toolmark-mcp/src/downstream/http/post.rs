@@ -18,8 +18,8 @@ use crate::downstream::answer::Fault;
 use crate::downstream::body::{Body, Source};
 use crate::downstream::caller::Caller;
 use crate::downstream::endpoint::Endpoint;
-use crate::downstream::incoming::Via;
 use crate::downstream::head::{Accepts, Speaks, is_json, speaks};
+use crate::downstream::incoming::Via;
 use crate::downstream::listen;
 use crate::downstream::run::{Run, Step};
 use crate::downstream::service::Service;
@@ -134,7 +134,7 @@ impl<S: Service> Endpoint<S> {
         match message {
             Message::Request { id, method, params } => {
                 let via = Via::headers(headers);
-                    let request = Request { id, method, params, caller, streams: accepts.events, via };
+                let request = Request { id, method, params, caller, streams: accepts.events, via };
                 let admitted = self.shared.admit_session(request, &session);
                 self.answer(admitted, accepts).await
             }
