@@ -1,6 +1,8 @@
-//! `cargo xtask conformance`: runs the official MCP conformance suite against a server, every check of every revision, and prints what failed.
+//! `cargo xtask conformance`: runs the official MCP conformance suite against a server, or against a gateway in front of it: every check of
+//! every revision, with what failed.
 
-mod install;
+mod gateway;
+pub(crate) mod install;
 mod results;
 mod server;
 
@@ -24,6 +26,10 @@ pub(crate) struct Conformance {
     /// The MCP endpoint to check; the fixture is built and started if left out
     #[arg(long)]
     url: Option<String>,
+
+    /// Put a gateway in front of the fixture, one that passes its names through
+    #[arg(long, conflicts_with = "url")]
+    gateway: bool,
 }
 
 /// One run of the suite: its version, and what of it is asked for.
@@ -32,12 +38,23 @@ struct Run {
     arguments: &'static [&'static str],
 }
 
-/// What a server has to pass: the released suite, and what each revision requires by the newer one.
-const RUNS: &[Run] = &[
+/// What a server has to pass as old clients see it: the released suite, and what the revision requires by the newer one.
+const OLD: [Run; 2] = [
     Run { version: install::RELEASED, arguments: &["--suite", "all"] },
     Run { version: install::NEWEST, arguments: &["--requirements", "2025-11-25"] },
-    Run { version: install::NEWEST, arguments: &["--requirements", "2026-07-28"] },
 ];
+/// The same, and what the newest revision requires.
+const ALL: [Run; 3] = {
+    let [released, required] = OLD;
+    [released, required, Run { version: install::NEWEST, arguments: &["--requirements", "2026-07-28"] }]
+};
+
+/// Something to check: where it is, what sets it apart in the results, and what it has to pass.
+struct Subject {
+    url: String,
+    note: &'static str,
+    runs: &'static [Run],
+}
 
 /// A run that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -45,7 +62,8 @@ const PATIENCE: Duration = Duration::from_secs(600);
 impl Conformance {
     pub(crate) fn run(&self) -> ExitCode {
         let held = match &self.url {
-            Some(url) => passes(|| Ok((url.clone(), ()))),
+            Some(url) => passes(|| Ok((vec![Subject { url: url.clone(), note: "", runs: &ALL }], ()))),
+            None if self.gateway => gateway_passes(),
             None => fixture_passes(),
         };
         if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -56,7 +74,22 @@ impl Conformance {
 pub(crate) fn fixture_passes() -> bool {
     passes(|| {
         let server = start_fixture()?;
-        Ok((server.url().to_owned(), server))
+        Ok((vec![Subject { url: server.url().to_owned(), note: "", runs: &ALL }], server))
+    })
+}
+
+/// Whether the fixture passes every check from behind a gateway as well: what fails here alone, the gateway broke.
+pub(crate) fn gateway_passes() -> bool {
+    passes(|| {
+        let fixture = start_fixture()?;
+        gateway::build()?;
+        // A new client would be asked by an old server in words of its own, which are not those that the suite waits for.
+        let new = gateway::in_front_of(fixture.url(), "2026-07-28")?;
+        let old = gateway::in_front_of(fixture.url(), "2025-11-25")?;
+        let subject = |url: &str, note, runs| Subject { url: url.to_owned(), note, runs };
+        let subjects =
+            vec![subject(new.url(), " (new server)", &ALL[..]), subject(old.url(), " (old server)", &OLD[..])];
+        Ok((subjects, (new, old, fixture)))
     })
 }
 
@@ -70,8 +103,8 @@ fn start_fixture() -> Result<Server, String> {
     Server::start(fixture.args(["--port", "0"]))
 }
 
-/// Whether a server passes every run. `start` returns its address and whatever has to live for as long as it is needed.
-fn passes<G>(start: impl FnOnce() -> Result<(String, G), String>) -> bool {
+/// Whether everything passes that has to. `start` returns it and whatever has to live for as long as it is needed.
+fn passes<G>(start: impl FnOnce() -> Result<(Vec<Subject>, G), String>) -> bool {
     match check_all(start) {
         Ok(held) => held,
         Err(error) => {
@@ -81,26 +114,25 @@ fn passes<G>(start: impl FnOnce() -> Result<(String, G), String>) -> bool {
     }
 }
 
-fn check_all<G>(start: impl FnOnce() -> Result<(String, G), String>) -> Result<bool, String> {
+fn check_all<G>(start: impl FnOnce() -> Result<(Vec<Subject>, G), String>) -> Result<bool, String> {
     let suites = Suites::ensure()?;
-    let (url, _guard) = start()?;
+    let (subjects, _guard) = start()?;
     let mut rows = Vec::new();
-    for run in RUNS {
-        let name = run.name();
-        say(&format!("conformance suite {name} against {url}"));
-        rows.push((name, run.check(&suites, &url)?));
+    for Subject { url, note, runs } in &subjects {
+        for run in *runs {
+            let name = format!("{} {}{note}", run.version, run.arguments.join(" "));
+            say(&format!("conformance suite {name} against {url}"));
+            let results = run.check(&suites, url, &name)?;
+            rows.push((name, results));
+        }
     }
     print(&rows).map_err(|error| format!("cannot print the results: {error}"))?;
     Ok(rows.iter().all(|(_, results)| results.hold()))
 }
 
 impl Run {
-    fn name(&self) -> String {
-        format!("{} {}", self.version, self.arguments.join(" "))
-    }
-
-    fn check(&self, suites: &Suites, url: &str) -> Result<Results, String> {
-        let folder = cache().join("results").join(self.name().replace([' ', '-'], "_"));
+    fn check(&self, suites: &Suites, url: &str, name: &str) -> Result<Results, String> {
+        let folder = cache().join("results").join(name.replace([' ', '-'], "_"));
         let cannot = |error: io::Error| format!("{}: {error}", folder.display());
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(cannot)?;
@@ -138,13 +170,13 @@ fn print(rows: &[(String, Results)]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{:<42} {:>9} {:>7} {:>7} {:>8} {:>8}",
+        "{:<55} {:>9} {:>7} {:>7} {:>8} {:>8}",
         "run", "scenarios", "passed", "failed", "warnings", "skipped"
     )?;
     for (name, results) in rows {
         let counts = [results.scenarios(), results.passed(), results.failed(), results.warnings(), results.skipped()];
         let [scenarios, passed, failed, warnings, skipped] = counts;
-        writeln!(out, "{name:<42} {scenarios:>9} {passed:>7} {failed:>7} {warnings:>8} {skipped:>8}")?;
+        writeln!(out, "{name:<55} {scenarios:>9} {passed:>7} {failed:>7} {warnings:>8} {skipped:>8}")?;
     }
     for (name, results) in rows {
         for problem in results.problems() {

@@ -1,7 +1,8 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | bench | fuzz | index | schema`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | e2e | bench | fuzz | index | schema`.
 
 mod bench;
 mod conformance;
+mod e2e;
 mod fuzz;
 mod index;
 mod run;
@@ -26,8 +27,10 @@ enum Command {
     Test(test::Test),
     /// Check this workspace against recorded vectors
     Vectors(vectors::Vectors),
-    /// Run the official MCP conformance suite against the fixture, or against any server
+    /// Run the official MCP conformance suite against the fixture, bare or behind the gateway, or against any server
     Conformance(conformance::Conformance),
+    /// Try the gateway with real servers and real clients
+    E2e(e2e::EndToEnd),
     /// Measure the budgets: each a ratio against something measured in the same run
     Bench(bench::Bench),
     /// Feed the parsers with hostile input for a while
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::Test(command) => command.run(),
         Command::Vectors(command) => command.run(),
         Command::Conformance(command) => command.run(),
+        Command::E2e(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Index(command) => command.run(),

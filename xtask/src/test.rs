@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use clap::Args;
 
-use crate::conformance::fixture_passes;
+use crate::conformance::{fixture_passes, gateway_passes};
+use crate::e2e;
 use crate::run::{cargo, ensure, exists, say, succeeds};
 use crate::vectors::Vectors;
 
@@ -38,6 +39,8 @@ const STEPS: &[Step] = &[
     step("the vectors hold", vectors),
     step("the fuzz targets build", fuzz_targets),
     Step { needs: Some("npm"), ..step("the fixture passes the conformance suite", fixture_passes) },
+    Step { needs: Some("npm"), ..step("the fixture passes it behind the gateway too", gateway_passes) },
+    Step { needs: Some("npm"), ..step("real servers and clients work through the gateway", e2e::holds) },
 ];
 
 impl Test {

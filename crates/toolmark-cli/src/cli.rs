@@ -7,9 +7,11 @@ use toolmark_core::exposure::{Mode, ProfileName};
 use toolmark_core::gate::Preset;
 use toolmark_core::severity::Severity;
 
+use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
 use crate::commands::token::TokenCommand;
+use crate::commands::tools::ListTools;
 use crate::commands::wrap::{Unwrap, Wrap};
 use crate::exit;
 
@@ -34,6 +36,10 @@ pub(crate) enum Command {
     Up(Up),
     /// Run the gateway for one client, over standard input and output
     Stdio(Stdio),
+    /// List the tools of a running gateway
+    Tools(ListTools),
+    /// Call a tool through a running gateway
+    Call(CallTool),
     /// Work with the tokens that let callers in
     #[command(subcommand)]
     Token(TokenCommand),
@@ -436,6 +442,8 @@ impl Cli {
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
             Command::Up(_) | Command::Stdio(_) => false,
+            Command::Tools(arguments) => arguments.json,
+            Command::Call(arguments) => arguments.json,
             Command::Token(command) => command.wants_json(),
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Everything is as it should be.
     Success,
-    /// The command worked and found something: lint findings or drift at or above `--fail-on`.
+    /// The command worked and found something: lint findings or drift at or above `--fail-on`, a call that was refused or failed.
     Findings,
     /// The input cannot be read, or the catalog has problems.
     BadInput,
@@ -42,7 +42,7 @@ impl From<Exit> for ExitCode {
 /// The table under `toolmark --help`.
 pub(crate) const TABLE: &str = "Exit codes:
   0  everything is as it should be
-  1  findings or drift at or above --fail-on
+  1  findings or drift at or above --fail-on, or a call that was refused or failed
   2  the command line cannot be understood
   3  the input cannot be read, or the catalog has problems
   4  the name means no tool, token or pack

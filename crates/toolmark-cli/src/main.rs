@@ -10,6 +10,8 @@ mod file;
 mod input;
 mod logs;
 mod output;
+mod questions;
+mod remote;
 mod workspace;
 
 use std::process::ExitCode;
@@ -25,6 +27,8 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Up(arguments) => commands::up::run(&arguments),
         Command::Stdio(arguments) => commands::stdio::run(&arguments),
+        Command::Tools(arguments) => commands::tools::run(&arguments),
+        Command::Call(arguments) => commands::call::run(&arguments),
         Command::Token(command) => commands::token::run(&command),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Resolve(arguments) => commands::resolve::run(&arguments),

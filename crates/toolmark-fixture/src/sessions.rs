@@ -13,7 +13,7 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{EventStore, ServerSseMessage, SessionId, SessionManager};
 
 /// How long a client is asked to wait before it comes back.
-const RETRY: Duration = Duration::from_millis(200);
+pub(crate) const RETRY: Duration = Duration::from_millis(200);
 
 /// The sessions of one server.
 #[derive(Debug, Default)]

@@ -4,11 +4,16 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use toolmark_core::digest::ArgumentDigest;
+use toolmark_core::text::visible;
 use toolmark_core::verdict::Decision;
-use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder};
+use toolmark_policy::Caller;
+use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder, Stray, StrayKind};
 use toolmark_store::Micros;
 use toolmark_store::audit::{AuditRecord, AuditSink, AuditTool, Outcome, Timings};
 use uuid::Uuid;
+
+/// How much is kept of a name that leads nowhere.
+const LONGEST_LOOKUP: usize = 300;
 
 /// Writes every record of the pipeline to a sink.
 pub struct AuditRecorder(AuditSink);
@@ -23,11 +28,7 @@ impl AuditRecorder {
 
 impl Recorder for AuditRecorder {
     fn record(&self, record: &Record<'_>) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let time = Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
-        let mut row = AuditRecord::new(Uuid::now_v7(), time, record.lookup.into(), outcome(record.end));
-        row.caller = Some(record.caller.name().into());
-        row.session = record.caller.session().map(Into::into);
+        let mut row = begun(record.lookup, &record.caller, outcome(record.end));
         row.tool = Some(AuditTool {
             canonical: Arc::clone(&record.identity.canonical),
             mark: record.identity.mark,
@@ -55,6 +56,36 @@ impl Recorder for AuditRecorder {
         };
         self.0.note(row);
     }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        // Anybody can call anything anything; what is kept of it has an end.
+        let lookup = visible(stray.lookup, LONGEST_LOOKUP);
+        let end = match stray.kind {
+            StrayKind::Unknown => Outcome::UnknownTool,
+            StrayKind::Ambiguous => Outcome::Ambiguous,
+            StrayKind::Unreadable => Outcome::Invalid,
+        };
+        let mut row = begun(&lookup, &stray.caller, end);
+        row.tool = stray.tool.map(|tool| AuditTool {
+            canonical: tool.canonical().as_str().into(),
+            mark: tool.mark(),
+            definition: tool.digest(),
+        });
+        row.task = stray.task.map(Into::into);
+        row.code = Some(stray.kind.code().into());
+        row.arguments_size = Some(stray.arguments_size as u64);
+        self.0.note(row);
+    }
+}
+
+/// What every row begins with.
+fn begun(lookup: &str, caller: &Caller<'_>, outcome: Outcome) -> AuditRecord {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
+    let mut row = AuditRecord::new(Uuid::now_v7(), time, lookup.into(), outcome);
+    row.caller = Some(caller.name().into());
+    row.session = caller.session().map(Into::into);
+    row
 }
 
 fn outcome(end: End) -> Outcome {

@@ -14,8 +14,12 @@ use toolmark_core::pack::Pack;
 use toolmark_core::problem::Problem;
 use toolmark_core::tool::{Source, ToolKind};
 use toolmark_mcp::upstream::{ListError, ListKind, Upstream};
+use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Limits, RawObject};
 use toolmark_store::{DefinitionKind, KnownDefinition, Listing, Store, StoreError};
+
+/// The extension of 2026-07-28 that lets calls go on as tasks.
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// Everything one server offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub struct Listed {
     pub completes: bool,
     /// True when it tells about changes of single resources.
     pub subscribes: bool,
+    /// True when its calls may go on as tasks.
+    pub tasks: bool,
 }
 
 /// What is remembered of a server beside its lists.
@@ -40,6 +46,7 @@ pub struct Listed {
 struct About {
     completes: bool,
     subscribes: bool,
+    tasks: bool,
 }
 
 /// A resource, a template or a prompt: what it is called by, and all that was said about it.
@@ -59,6 +66,8 @@ impl Listed {
         let mut listed = Self {
             completes: has("completions"),
             subscribes: capabilities.object("resources").is_some_and(|own| own.flag("subscribe") == Some(true)),
+            tasks: upstream.era() == Era::Stateless
+                && capabilities.object("extensions").is_some_and(|all| all.get(TASKS).is_some()),
             ..Self::default()
         };
         // Some servers of the old era have tools without saying so.
@@ -88,7 +97,8 @@ impl Listed {
             return Ok(None);
         }
         let about: About = known.about.and_then(|about| serde_json::from_str(&about).ok()).unwrap_or_default();
-        let mut listed = Self { completes: about.completes, subscribes: about.subscribes, ..Self::default() };
+        let About { completes, subscribes, tasks } = about;
+        let mut listed = Self { completes, subscribes, tasks, ..Self::default() };
         for definition in definitions {
             let text = Bytes::from(definition.text);
             match definition.kind {
@@ -126,7 +136,12 @@ impl Listed {
         // A name that a server lists twice is kept once; which of the two is refused anyway.
         let mut seen = std::collections::HashSet::new();
         definitions.retain(|one| seen.insert((one.kind, one.name.clone())));
-        let about = serde_json::json!({"completes": self.completes, "subscribes": self.subscribes}).to_string();
+        let about = serde_json::json!({
+            "completes": self.completes,
+            "subscribes": self.subscribes,
+            "tasks": self.tasks,
+        });
+        let about = about.to_string();
         let listing = Listing {
             pack: pack.as_str(),
             source: &source.to_string(),

@@ -15,7 +15,7 @@ use prometheus_client::registry::{Registry, Unit};
 use toolmark_core::explain::Code;
 use toolmark_core::verdict::Decision;
 use toolmark_mcp::downstream::Held;
-use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder};
+use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder, Stray};
 use toolmark_store::audit::AuditStats;
 
 use crate::pack::PackHandle;
@@ -38,6 +38,11 @@ struct CallLabels {
     tool: Arc<str>,
     verdict: &'static str,
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct StrayLabels {
+    reason: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -93,6 +98,7 @@ struct Counters {
 pub struct Metrics {
     registry: Registry,
     calls: Family<CallLabels, Counter>,
+    strays: Family<StrayLabels, Counter>,
     /// By canonical name, for the first tools that are called.
     tools: RwLock<HashMap<Box<str>, Arc<Counters>>>,
     /// By pack, for all others.
@@ -140,6 +146,8 @@ impl Metrics {
         let mut registry = Registry::default();
         let calls = Family::<CallLabels, Counter>::default();
         registry.register("toolmark_calls", "Calls of tools, by verdict and outcome", calls.clone());
+        let strays = Family::<StrayLabels, Counter>::default();
+        registry.register("toolmark_calls_unjudged", "Calls that named no tool or could not be read", strays.clone());
         let stages = Family::<StageLabels, Histogram, fn() -> Histogram>::new_with_constructor(buckets);
         let stage = |stage| stages.get_or_create_owned(&StageLabels { stage });
         let (examine, approve, dispatch) = (stage("examine"), stage("approve"), stage("dispatch"));
@@ -167,6 +175,7 @@ impl Metrics {
         Self {
             registry,
             calls,
+            strays,
             tools,
             rest,
             most: TOOLS,
@@ -339,6 +348,11 @@ impl Recorder for Measured {
     fn record(&self, record: &Record<'_>) {
         self.metrics.count(record);
         self.next.record(record);
+    }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        self.metrics.strays.get_or_create(&StrayLabels { reason: stray.kind.as_str() }).inc();
+        self.next.stray(stray);
     }
 }
 

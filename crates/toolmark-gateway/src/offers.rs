@@ -30,6 +30,8 @@ pub(crate) struct Offers {
     pub(crate) completes: bool,
     /// True when a pack tells about changes of single resources.
     pub(crate) subscribes: bool,
+    /// True when calls of a pack may go on as tasks.
+    pub(crate) tasks: bool,
 }
 
 #[derive(Debug)]
@@ -81,6 +83,7 @@ impl Offers {
             prompts: list(Kind::Prompt),
             completes: any(|listed| listed.completes),
             subscribes: any(|listed| listed.subscribes),
+            tasks: any(|listed| listed.tasks),
         }
     }
 

@@ -3,6 +3,7 @@
 mod call;
 mod relay;
 mod subscribe;
+mod tasks;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -12,10 +13,10 @@ use bytes::Bytes;
 use tokio::sync::broadcast;
 use toolmark_core::explain::Explain as _;
 use toolmark_mcp::downstream::{
-    About, Answer, Caller, Changed, Context, Endpoint, Fault, Incoming, LogLevel, Notification, Service,
+    About, Answer, Caller, Changed, Context, Endpoint, Fault, Incoming, Notification, Service,
 };
 use toolmark_mcp::wire::headers::ParamHeaders;
-use toolmark_mcp::wire::{Limits, RawObject, codes};
+use toolmark_mcp::wire::{Limits, LogLevel, RawObject, codes};
 
 use crate::gateway::Gateway;
 use crate::offers::{Kind, Offers};
@@ -28,13 +29,15 @@ pub struct Front {
     /// The log levels that sessions chose.
     levels: Mutex<HashMap<Arc<str>, LogLevel>>,
     listeners: AtomicU64,
+    /// The calls that go on as tasks.
+    tasks: tasks::Tasks,
 }
 
 impl Front {
     /// Answers for a gateway.
     #[must_use]
     pub fn new(gateway: Arc<Gateway>) -> Self {
-        Self { gateway, levels: Mutex::default(), listeners: AtomicU64::new(1) }
+        Self { gateway, levels: Mutex::default(), listeners: AtomicU64::new(1), tasks: tasks::Tasks::default() }
     }
 
     /// Tells clients of an endpoint what changes, for as long as the gateway lives.
@@ -97,6 +100,7 @@ impl Service for Front {
             "resources/subscribe" | "resources/unsubscribe" => self.subscribe(&request).await,
             "prompts/get" => self.relay_prompt(request, context).await,
             "completion/complete" => self.relay_completion(request, context).await,
+            "tasks/get" | "tasks/update" | "tasks/cancel" => self.relay_task(request, context).await,
             "subscriptions/listen" => self.listen(&request, &context).await,
             _ => Answer::fault(codes::METHOD_NOT_FOUND, "this method is not known here"),
         }
@@ -141,7 +145,11 @@ fn about(offers: &Offers) -> About {
         capabilities.push(r#""completions":{}"#);
     }
     capabilities.push(r#""logging":{}"#);
-    capabilities.push(r#""extensions":{"dev.toolmark/identity":{}}"#);
+    capabilities.push(if offers.tasks {
+        r#""extensions":{"dev.toolmark/identity":{},"io.modelcontextprotocol/tasks":{}}"#
+    } else {
+        r#""extensions":{"dev.toolmark/identity":{}}"#
+    });
     let text = Bytes::from(format!("{{{}}}", capabilities.join(",")));
     About {
         server_info: Bytes::from_static(

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use toolmark_mcp::upstream::{Reply, Upstream, UpstreamError, UpstreamRequest};
 use toolmark_mcp::wire::version::Era;
-use toolmark_mcp::wire::{Limits, RawObject, write};
+use toolmark_mcp::wire::{Limits, LogLevel, RawObject, write};
 
 /// Who wants something.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub(crate) enum Holder {
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     watched: Mutex<HashMap<String, HashSet<Holder>>>,
-    level: Mutex<Option<&'static str>>,
+    level: Mutex<Option<LogLevel>>,
 }
 
 impl Wishes {
@@ -67,10 +67,10 @@ impl Wishes {
         self.watched().iter().filter(|(_, holders)| holders.contains(holder)).map(|(uri, _)| uri.clone()).collect()
     }
 
-    /// The least important log messages that anybody wants; `None` leaves it to the server.
-    pub(crate) async fn set_level(&self, upstream: Option<&Upstream>, level: Option<&'static str>) {
-        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = level;
-        if let (Some(upstream), Some(level)) = (upstream, level) {
+    /// The least important log messages that anybody wants. Until somebody says so, it is left to the server.
+    pub(crate) async fn set_level(&self, upstream: Option<&Upstream>, level: LogLevel) {
+        let before = self.level.lock().unwrap_or_else(PoisonError::into_inner).replace(level);
+        if let Some(upstream) = upstream.filter(|_| before != Some(level)) {
             tell_level(upstream, level).await;
         }
     }
@@ -103,10 +103,10 @@ impl Wishes {
     }
 }
 
-async fn tell_level(upstream: &Upstream, level: &'static str) {
+async fn tell_level(upstream: &Upstream, level: LogLevel) {
     if upstream.era() == Era::Session && upstream.capabilities().get("logging").is_some() {
         // Log messages are a courtesy: a server that keeps its own level is used all the same.
-        if let Err(error) = upstream.request(about("logging/setLevel", "level", level)).await {
+        if let Err(error) = upstream.request(about("logging/setLevel", "level", level.as_str())).await {
             tracing::debug!(%error, "a server does not take a log level");
         }
     }

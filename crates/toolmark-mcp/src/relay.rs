@@ -31,6 +31,10 @@ impl CallObserver for Back {
         }
     }
 
+    fn hung_up(&self) {
+        self.0.release_stream();
+    }
+
     fn ask(&self, question: upstream::Question) -> BoxFuture<'static, upstream::Answer> {
         let context = self.0.clone();
         Box::pin(async move {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolmark_core::behavior::KnownBehavior;
-use toolmark_core::explain::Explain as _;
+use toolmark_core::explain::{Code, Explain};
 use toolmark_core::facts::Facts;
 use toolmark_core::gate;
+use toolmark_core::text::visible;
 use toolmark_core::tool::{CheckArgumentsError, Tool};
 use toolmark_core::verdict::{Decision, Reason, Verdict};
 use toolmark_policy::{Author, Caller, Named, Permission};
@@ -31,6 +32,7 @@ pub struct Request<'a> {
 #[derive(Debug)]
 #[must_use]
 pub struct Examination<'w> {
+    prepared: &'w Prepared,
     known: &'w KnownBehavior,
     invalid: Option<CheckArgumentsError>,
     facts: Arc<Facts>,
@@ -58,11 +60,33 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered(Author);
 
+/// A tool that does not belong to the workspace that is to judge it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the tool `{0}` is not part of this workspace")]
+pub struct ForeignTool(String);
+
+impl Explain for ForeignTool {
+    fn code(&self) -> Code {
+        Code::new("tool-foreign")
+    }
+
+    fn why(&self) -> String {
+        "nobody prepared it here, so no rule, task or pin would hold for it".into()
+    }
+
+    fn fix(&self) -> String {
+        "look the tool up in the catalog of the workspace that is asked".into()
+    }
+}
+
 impl Workspace {
     /// Takes a call through validate, analyze and judge.
-    pub fn examine<'w>(&'w self, request: &Request<'w>) -> Option<Examination<'w>> {
+    ///
+    /// # Errors
+    /// [`ForeignTool`] when the tool is not of this workspace.
+    pub fn examine<'w>(&'w self, request: &Request<'w>) -> Result<Examination<'w>, ForeignTool> {
         let Request { tool, arguments, .. } = *request;
-        let prepared = self.prepared(tool)?;
+        let prepared = self.prepared(tool).ok_or_else(|| ForeignTool(visible(tool.canonical().as_str(), 300)))?;
         let known = prepared.known(tool);
         let invalid = tool.check_arguments(arguments).err();
         let facts = toolmark_effects::analyze_cached(self.effects(), prepared.analyzer(tool), arguments);
@@ -71,7 +95,7 @@ impl Workspace {
             verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", error.to_string()));
         }
         let observed = self.preset().only_observes();
-        Some(Examination { known, invalid, facts, verdict, permissions, observed })
+        Ok(Examination { prepared, known, invalid, facts, verdict, permissions, observed })
     }
 
     /// What gate, task and policy say about a call whose arguments would do this, with the rules that allow it. Nothing for a tool of
@@ -147,6 +171,11 @@ impl Workspace {
 }
 
 impl<'w> Examination<'w> {
+    /// What the workspace keeps about the tool.
+    pub(crate) fn prepared(&self) -> &'w Prepared {
+        self.prepared
+    }
+
     /// What the tool is known to do.
     #[must_use]
     pub fn known(&self) -> &'w KnownBehavior {

@@ -16,9 +16,9 @@ mod workspace;
 
 pub use approve::{Approval, Approvals, Unattended};
 pub use dispatch::{DispatchError, DispatchErrorKind};
-pub use examine::{Answered, Examination, Outcome, Request};
+pub use examine::{Answered, Examination, ForeignTool, Outcome, Request};
 pub use pipeline::{Arrived, Passage, Pipeline, Settled};
-pub use record::{End, NoRecords, Record, Recorder, Timings};
+pub use record::{End, NoRecords, Record, Recorder, Stray, StrayKind, Timings};
 pub use refusal::Refusal;
 pub use task::{ParseTaskNameError, Task, TaskName, Tasks, UnknownTask};
 pub use workspace::{Identity, Prepared, Workspace, WorkspaceBuilder};

@@ -9,8 +9,8 @@ use toolmark_core::verdict::{Decision, Verdict};
 
 use crate::approve::{Approval, Approvals};
 use crate::dispatch::{DispatchError, DispatchErrorKind};
-use crate::examine::{Examination, Outcome, Request};
-use crate::record::{Both, End, Record, Recorder, Timings};
+use crate::examine::{Examination, ForeignTool, Outcome, Request};
+use crate::record::{Both, End, Record, Recorder, Stray, Timings};
 use crate::refusal::Refusal;
 use crate::workspace::{Identity, Workspace};
 
@@ -68,10 +68,18 @@ impl Pipeline {
         Self { approvals: Arc::clone(&self.approvals), recorder }
     }
 
+    /// Keeps the record of a call that cannot be judged. There are no others: a call ends here or in [`run`](Self::run).
+    pub fn stray(&self, stray: &Stray<'_>) {
+        self.recorder.stray(stray);
+    }
+
     /// Takes a call through the pipeline. `shown` is the name that the caller knows a tool by, or nothing where it may not see it;
     /// `failed` says whether a result is the tool's own report of a failure.
     ///
     /// Invariant: `dispatch` is called at most once, and only when the call may run.
+    ///
+    /// # Errors
+    /// [`ForeignTool`] when the tool is not of this workspace; then nothing was done.
     pub async fn run<T, F>(
         &self,
         workspace: &Workspace,
@@ -79,7 +87,7 @@ impl Pipeline {
         shown: impl Fn(&Tool) -> Option<String>,
         failed: impl Fn(&T) -> bool,
         dispatch: impl FnOnce() -> F,
-    ) -> Option<Settled<T>>
+    ) -> Result<Settled<T>, ForeignTool>
     where
         F: Future<Output = Result<T, DispatchError>>,
     {
@@ -88,7 +96,7 @@ impl Pipeline {
         let mut entry = Entry {
             recorder: &*self.recorder,
             workspace,
-            identity: workspace.prepared(arrived.request.tool)?.identity(arrived.request.tool),
+            identity: examination.prepared().identity(arrived.request.tool),
             arrived,
             verdict: examination.verdict(),
             // A call that is dropped on its way was given up by whoever made it.
@@ -126,12 +134,12 @@ impl Pipeline {
                 Some(note) => refusal.with_note(&note),
                 None => refusal,
             };
-            return Some(Settled::Refused(refusal, passage));
+            return Ok(Settled::Refused(refusal, passage));
         }
         let sent = Instant::now();
         let result = dispatch().await;
         entry.timings.dispatch = sent.elapsed();
-        Some(match result {
+        Ok(match result {
             Ok(output) => {
                 entry.end = match outcome {
                     _ if failed(&output) => End::ToolFailed,

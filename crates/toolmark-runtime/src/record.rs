@@ -15,6 +15,37 @@ use crate::workspace::Identity;
 pub trait Recorder: Send + Sync {
     /// Takes one record.
     fn record(&self, record: &Record<'_>);
+
+    /// Takes the record of a call that was never judged.
+    fn stray(&self, stray: &Stray<'_>);
+}
+
+/// A call that was never judged: it named no tool, or what it brought could not be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Stray<'a> {
+    /// The name under which it was called.
+    pub lookup: &'a str,
+    /// The tool that was meant, where that is known.
+    pub tool: Option<&'a Tool>,
+    /// Who called.
+    pub caller: Caller<'a>,
+    /// What for.
+    pub task: Option<&'a str>,
+    /// How many bytes of arguments came.
+    pub arguments_size: usize,
+    /// Why it ended here.
+    pub kind: StrayKind,
+}
+
+/// Why a call was never judged. Exhaustive on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrayKind {
+    /// No tool has that name.
+    Unknown,
+    /// Several tools have that name.
+    Ambiguous,
+    /// Two readers could understand its arguments differently, or nobody could.
+    Unreadable,
 }
 
 /// One call, from its arrival to its end.
@@ -82,6 +113,30 @@ pub struct NoRecords;
 
 impl Recorder for NoRecords {
     fn record(&self, _: &Record<'_>) {}
+
+    fn stray(&self, _: &Stray<'_>) {}
+}
+
+impl StrayKind {
+    /// The reason in one word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown-tool",
+            Self::Ambiguous => "ambiguous",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// The code that the caller is told.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Unknown => "tool-not-found",
+            Self::Ambiguous => "ambiguous-tool",
+            Self::Unreadable => "arguments-unreadable",
+        }
+    }
 }
 
 /// Tells two of a record, one after the other.
@@ -91,6 +146,11 @@ impl Recorder for Both {
     fn record(&self, record: &Record<'_>) {
         self.0.record(record);
         self.1.record(record);
+    }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        self.0.stray(stray);
+        self.1.stray(stray);
     }
 }
 

@@ -42,7 +42,7 @@ impl Suites {
 }
 
 /// The Node of this machine if it is new enough, and one of our own otherwise.
-fn node() -> Result<PathBuf, String> {
+pub(crate) fn node() -> Result<PathBuf, String> {
     let ours = package("node", NODE).join("bin/node");
     if major(Path::new("node")).is_some_and(|major| major >= NODE_MAJOR) {
         return Ok("node".into());
@@ -51,9 +51,7 @@ fn node() -> Result<PathBuf, String> {
     install("node", NODE, &[])?;
     match major(&ours) {
         Some(NODE_MAJOR..) => Ok(ours),
-        _ => Err(format!(
-            "the suite needs Node {NODE_MAJOR}, and npm's package `node` brought none that runs; install it"
-        )),
+        _ => Err(format!("Node {NODE_MAJOR} is needed, and npm's package `node` brought none that runs; install it")),
     }
 }
 

@@ -1,10 +1,11 @@
 //! A server that is started for the checks: it takes a free port, says where it listens, and is ended by its id.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a server may take to listen.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,6 +40,30 @@ impl Server {
 
     pub(super) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Waits until a gateway says that all its packs are there.
+    pub(super) fn wait_until_ready(&self) -> Result<(), String> {
+        let start = Instant::now();
+        let mut last = String::new();
+        while start.elapsed() < PATIENCE {
+            match self.readiness() {
+                Ok(answer) if answer.starts_with("HTTP/1.1 200") => return Ok(()),
+                Ok(answer) => last = answer,
+                Err(error) => last = error.to_string(),
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Err(format!("the gateway at {} is not ready after {PATIENCE:?}: {last}", self.url))
+    }
+
+    fn readiness(&self) -> io::Result<String> {
+        let host = self.url.trim_start_matches("http://").split('/').next().unwrap_or_default();
+        let mut stream = TcpStream::connect(host)?;
+        write!(stream, "GET /readyz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
     }
 }
 

@@ -54,7 +54,7 @@ fn learn(arguments: &BaselineLearn) -> Result<Exit, Failure> {
     for (line, call) in calls {
         let tool = workspace.catalog().find(&call.lookup, |_| true).map_err(|error| resolve::failure(&error))?;
         let request = Request { tool, arguments: &call.arguments, task: None, caller: Caller::new("local") };
-        let Some(found) = workspace.examine(&request) else { continue };
+        let found = workspace.examine(&request).map_err(|error| Failure::refused(Exit::Failed, &error))?;
         let behavior = found.known().behavior_of(&call.arguments);
         if found.invalid().is_none() && baseline.learn(tool.canonical(), behavior, found.facts()) {
             taken += 1;

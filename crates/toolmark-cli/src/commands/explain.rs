@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let tool = workspace.catalog().find(&call.lookup, |_| true).map_err(|error| resolve::failure(&error))?;
     let caller = Caller::new(arguments.caller.as_deref().unwrap_or("local"));
     let request = Request { tool, arguments: &call.arguments, task, caller };
-    let Some(found) = workspace.examine(&request) else { return Ok(Exit::Failed) };
+    let found = workspace.examine(&request).map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let trace = Trace::of(&workspace, &request, found);
     if arguments.json {
         output::json(&trace.to_json())?;

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod baseline;
+pub(crate) mod call;
 pub(crate) mod config;
 pub(crate) mod diff;
 pub(crate) mod eval;
@@ -13,5 +14,6 @@ pub(crate) mod policy;
 pub(crate) mod resolve;
 pub(crate) mod stdio;
 pub(crate) mod token;
+pub(crate) mod tools;
 pub(crate) mod up;
 pub(crate) mod wrap;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio_util::sync::CancellationToken;
+use toolmark_config::Config;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
 use toolmark_gateway::{Gateway, GatewayBuilder, PackState, Serve};
@@ -155,15 +156,10 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), F
     if demo {
         output::line("")?;
         output::line("This is the built-in demo workspace. Try a call that is blocked:")?;
-        output::line(format_args!(
-            "  curl -s http://{address}/mcp -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\"
-        ))?;
-        output::line(
-            "    -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: read_query' \\",
-        )?;
-        output::line(
-            r#"    -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_query","arguments":{"query":"DELETE FROM users"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'"#,
-        )?;
+        // The other commands look for it where it listens unless told otherwise.
+        let usual = address == Config::default().gateway.listen;
+        let there = if usual { String::new() } else { format!(" --url http://{address}/mcp") };
+        output::line(format_args!(r#"  toolmark call read_query '{{"query":"DELETE FROM users"}}'{there}"#))?;
         output::line("Your own servers: `toolmark init` writes `toolmark.toml` from the clients you have.")?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{Call, Outcome, plain, text, tool};
 use crate::ask::is_modern;
 use crate::changes::Change;
-use crate::sessions::AnswerStream;
+use crate::sessions::{AnswerStream, RETRY};
 
 /// Between two messages of one tool.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -73,7 +73,8 @@ pub(super) async fn run(call: &Call<'_>) -> Outcome {
         "test_reconnection" => {
             if let Some(stream) = call.context.extensions.get::<AnswerStream>() {
                 stream.close().await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-                tokio::time::sleep(PAUSE).await;
+                // `rmcp` keeps nothing for a client that is not back yet, so it gets the time that it was asked to wait, and more.
+                tokio::time::sleep(RETRY * 3).await;
             }
             text("Reconnection test completed")
         }

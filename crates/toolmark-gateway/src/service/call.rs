@@ -7,7 +7,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderName, HeaderValue};
 use serde_json::json;
 use toolmark_core::catalog::Resolution;
-use toolmark_core::explain::{Code, Explain as _};
+use toolmark_core::explain::Explain as _;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Decision;
@@ -17,7 +17,7 @@ use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, 
 use toolmark_mcp::wire::params::CallParams;
 use toolmark_mcp::wire::{RawObject, codes, write};
 use toolmark_policy::Caller;
-use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Request, Settled};
+use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Request, Settled, Stray, StrayKind};
 
 use super::{Front, no_view, object, view_name};
 use crate::pack::PackHandle;
@@ -37,7 +37,8 @@ enum Output {
 impl Front {
     pub(super) async fn call_tool(&self, request: Incoming, context: Context) -> Answer {
         let span = self.gateway.traces().and_then(|traces| traces.begin(&request));
-        let end = |code: &str| span.iter().for_each(|span| span.refused(code));
+        let traced = span.clone().map(|span| self.gateway.pipeline().also(span));
+        let pipeline = traced.as_ref().unwrap_or_else(|| self.gateway.pipeline());
         let snapshot = self.gateway.snapshot();
         let view = match snapshot.view(&view_name(&request.caller)) {
             Ok(view) => view,
@@ -46,34 +47,39 @@ impl Front {
         let params = match CallParams::of(&request.params) {
             Ok(params) => params,
             Err(error) => {
-                end(error.code().as_str());
                 return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code()));
             }
         };
-        let Some(exposed) = view.resolve(params.name()) else {
-            end("tool-not-found");
-            return Answer::Fault(unknown(&snapshot, &view, params.name()));
-        };
-        let tool = exposed.tool;
-        let raw = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
-        // Read by the strict reader: what two readers may understand differently is refused before it is judged.
-        let read = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
-            Some(Ok(read)) => read,
-            Some(Err(error)) => {
-                end("arguments-unreadable");
-                return refused(&error.to_string(), "arguments-unreadable");
-            }
-            None => {
-                end("arguments-unreadable");
-                return refused("the arguments are not UTF-8", "arguments-unreadable");
-            }
-        };
-        let arguments = read.to_value();
         let caller = Caller::new(request.caller.principal());
         let caller = match &request.session {
             Some(session) => caller.in_session(session),
             None => caller,
         };
+        let raw = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
+        let stray = |tool, kind| Stray {
+            lookup: params.name(),
+            tool,
+            caller,
+            task: view.task().map(|task| task.name().as_str()),
+            arguments_size: raw.len(),
+            kind,
+        };
+        let Some(exposed) = view.resolve(params.name()) else {
+            let (kind, fault) = unknown(&snapshot, &view, params.name());
+            pipeline.stray(&stray(None, kind));
+            return Answer::Fault(fault);
+        };
+        let tool = exposed.tool;
+        // Read by the strict reader: what two readers may understand differently is refused before it is judged.
+        let read = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
+            Some(Ok(read)) => read,
+            unreadable => {
+                pipeline.stray(&stray(Some(tool), StrayKind::Unreadable));
+                let why = unreadable.and_then(Result::err).map(|error| error.to_string());
+                return refused(why.as_deref().unwrap_or("the arguments are not UTF-8"), StrayKind::Unreadable.code());
+            }
+        };
+        let arguments = read.to_value();
         let arrived = Arrived {
             lookup: params.name(),
             request: Request { tool, arguments: &arguments, task: view.task(), caller },
@@ -82,10 +88,7 @@ impl Front {
         };
         let named = view.name_of(tool).and_then(|name| view.param_headers(name));
         let headers = named.map(|headers| headers.headers(&arguments)).unwrap_or_default();
-        let traced = span.clone().map(|span| self.gateway.pipeline().also(span));
-        let settled = traced
-            .as_ref()
-            .unwrap_or_else(|| self.gateway.pipeline())
+        let settled = pipeline
             .run(
                 snapshot.workspace(),
                 &arrived,
@@ -98,16 +101,17 @@ impl Front {
             )
             .await;
         match settled {
-            None => Answer::fault(codes::INTERNAL_ERROR, "the tool is not part of this workspace"),
-            Some(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
-            Some(Settled::Ran(Output::Result(result), passage)) => {
+            Err(error) => Answer::Fault(Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())),
+            Ok(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
+            Ok(Settled::Ran(Output::Result(result), passage)) => {
+                let result = self.tasks.note(&request.caller, tool, result);
                 let value = meta(&snapshot, tool, &passage, None).freeze();
                 Answer::WithMeta(result, MetaMember { key: CALL, value })
             }
-            Some(Settled::Refused(refusal, passage)) => {
+            Ok(Settled::Refused(refusal, passage)) => {
                 failure(refusal.text(), meta(&snapshot, tool, &passage, Some(refusal.code())))
             }
-            Some(Settled::Failed(error, passage)) => {
+            Ok(Settled::Failed(error, passage)) => {
                 failure(&error.text(params.name()), meta(&snapshot, tool, &passage, Some(error.code().as_str())))
             }
         }
@@ -149,6 +153,7 @@ async fn dispatch(
         timeout: Some(timeout(snapshot, tool, pack.timeout())),
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
+        log_level: context.log_level(),
         observer: Some(Arc::new(Back::to(context))),
         ..UpstreamRequest::new("tools/call", request.params_for_server(replaced.as_slice()))
     };
@@ -202,27 +207,31 @@ fn failed(error: &UpstreamError) -> DispatchError {
     }
 }
 
-/// Why a name leads nowhere, with every tool that could be meant.
-fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> Fault {
+/// Why a name leads nowhere, with every tool that could be meant, as far as it is seen here.
+fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> (StrayKind, Fault) {
     let seen = |tool: &Tool| view.name_of(tool).map(str::to_owned);
     let catalog = snapshot.workspace().catalog();
-    let (code, candidates): (Code, Vec<String>) = match catalog.resolve(name) {
-        Resolution::Ambiguous(owners) => (Code::new("ambiguous-tool"), owners.iter().filter_map(seen).collect()),
-        Resolution::Found(tool) => (Code::new("tool-not-found"), seen(tool).into_iter().collect()),
+    let candidates: Vec<String> = match catalog.resolve(name) {
+        Resolution::Ambiguous(owners) => owners.iter().filter_map(seen).collect(),
+        Resolution::Found(tool) => seen(tool).into_iter().collect(),
         Resolution::NotFound => {
-            let near = catalog.suggest(name, |tool| seen(tool).is_some());
-            (Code::new("tool-not-found"), near.into_iter().filter_map(seen).collect())
+            catalog.suggest(name, |tool| seen(tool).is_some()).into_iter().filter_map(seen).collect()
         }
     };
+    let ambiguous = matches!(catalog.resolve(name), Resolution::Ambiguous(_)) && candidates.len() > 1;
+    let (kind, reason) = match ambiguous {
+        true => (StrayKind::Ambiguous, "ambiguous_tool"),
+        false => (StrayKind::Unknown, "unknown_tool"),
+    };
     let name = visible(name, 200);
-    let message = match code.as_str() {
-        "ambiguous-tool" => format!("`{name}` is ambiguous: use one of {}", candidates.join(", ")),
+    let message = match kind {
+        StrayKind::Ambiguous => format!("`{name}` is ambiguous: use one of {}", candidates.join(", ")),
         _ if candidates.is_empty() => format!("Unknown tool: `{name}`"),
         _ => format!("Unknown tool: `{name}`; there is {}", candidates.join(", ")),
     };
-    let reason = if code.as_str() == "ambiguous-tool" { "ambiguous_tool" } else { "unknown_tool" };
-    let data = json!({"code": code.as_str(), "reason": reason, "candidates": candidates});
-    Fault { code: codes::INVALID_PARAMS, message: message.into(), data: Some(Bytes::from(data.to_string())) }
+    let data = json!({"code": kind.code(), "reason": reason, "candidates": candidates});
+    let data = Some(Bytes::from(data.to_string()));
+    (kind, Fault { code: codes::INVALID_PARAMS, message: message.into(), data })
 }
 
 /// What became of a call, for `_meta`.

@@ -80,7 +80,7 @@ impl Front {
     }
 }
 
-async fn relay(
+pub(super) async fn relay(
     snapshot: &Snapshot,
     pack: &PackName,
     request: &Incoming,
@@ -113,6 +113,7 @@ async fn send(
         timeout: Some(handle.timeout()),
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
+        log_level: context.log_level(),
         observer: Some(Arc::new(Back::to(context))),
         ..UpstreamRequest::new(&request.method, params)
     };

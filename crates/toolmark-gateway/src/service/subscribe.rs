@@ -1,12 +1,13 @@
 //! Who wants to hear of what: resources that are watched, and log levels. Servers are told what at least one client wants.
 
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use toolmark_core::names::PackName;
-use toolmark_mcp::downstream::{Answer, Context, Incoming, LogLevel};
+use toolmark_mcp::downstream::{Answer, Context, Incoming};
 use toolmark_mcp::upstream::Reply;
-use toolmark_mcp::wire::{RawObject, codes};
+use toolmark_mcp::wire::{LogLevel, RawObject, codes};
 
 use super::relay::not_found;
 use super::{Front, no_view, view_name};
@@ -84,27 +85,44 @@ impl Front {
         let least = {
             let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
             levels.insert(Arc::clone(session), level);
-            levels.values().min().copied()
+            least(&levels)
         };
-        // Each client is sent only what it wants; servers hear what the most curious one wants.
-        for pack in self.gateway.packs() {
-            pack.wishes().set_level(pack.upstream().as_deref(), least.map(word)).await;
-        }
+        tell_level(&self.gateway, least).await;
     }
 
     /// A session is over: nothing is kept for it.
     pub(super) fn forget_session(&self, session: &str) {
-        self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        let least = {
+            let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+            levels.remove(session).map(|_| least(&levels))
+        };
         let holder = Holder::Session(session.into());
         let watching = |pack: &Arc<PackHandle>| !pack.wishes().watched_by(&holder).is_empty();
-        if !self.gateway.packs().iter().any(watching) {
+        if least.is_none() && !self.gateway.packs().iter().any(watching) {
             return;
         }
         // Sessions also end with the runtime; then the servers end too.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let gateway = Arc::clone(&self.gateway);
-            runtime.spawn(async move { release(&gateway, &holder).await });
+            runtime.spawn(async move {
+                release(&gateway, &holder).await;
+                if let Some(least) = least {
+                    tell_level(&gateway, least).await;
+                }
+            });
         }
+    }
+}
+
+/// What servers are told. Each client is sent only what it wants, so they hear what the most curious one wants; who has not chosen
+/// must not lose what others do not want.
+fn least(levels: &HashMap<Arc<str>, LogLevel>) -> LogLevel {
+    levels.values().copied().fold(LogLevel::Info, LogLevel::min)
+}
+
+async fn tell_level(gateway: &Gateway, level: LogLevel) {
+    for pack in gateway.packs() {
+        pack.wishes().set_level(pack.upstream().as_deref(), level).await;
     }
 }
 
@@ -116,18 +134,5 @@ async fn release(gateway: &Gateway, holder: &Holder) {
                 tracing::debug!(%error, "a server could not be told that nobody watches a resource");
             }
         }
-    }
-}
-
-fn word(level: LogLevel) -> &'static str {
-    match level {
-        LogLevel::Debug => "debug",
-        LogLevel::Info => "info",
-        LogLevel::Notice => "notice",
-        LogLevel::Warning => "warning",
-        LogLevel::Error => "error",
-        LogLevel::Critical => "critical",
-        LogLevel::Alert => "alert",
-        LogLevel::Emergency => "emergency",
     }
 }

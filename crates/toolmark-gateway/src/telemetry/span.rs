@@ -13,7 +13,7 @@ use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{Span, Status};
 use toolmark_core::text::visible;
 use toolmark_mcp::downstream::{Incoming, Via};
-use toolmark_runtime::{End, Record, Recorder};
+use toolmark_runtime::{End, Record, Recorder, Stray};
 
 use super::context::{Remote, Said};
 use super::export::{Line, Traces};
@@ -84,22 +84,6 @@ impl CallSpan {
             _ => &self.sent,
         };
         parent.put_into(request.params.object("_meta").as_ref(), self.said.baggage.as_deref())
-    }
-
-    /// Ends the span of a call that never became one: its name leads nowhere, or it cannot be read. The name is the caller's, so it is
-    /// not part of the span.
-    pub(crate) fn refused(&self, code: &str) {
-        if !self.own.is_sampled() || self.told.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let mut attributes = self.attributes.clone();
-        attributes.extend([text("toolmark.outcome", "refused"), text("error.type", code)]);
-        self.line.send(vec![self.whole(
-            "execute_tool unknown".to_owned(),
-            attributes,
-            Some(code),
-            self.started.elapsed(),
-        )]);
     }
 
     fn whole(&self, name: String, attributes: Vec<KeyValue>, error: Option<&str>, took: Duration) -> Span {
@@ -177,7 +161,7 @@ impl Recorder for CallSpan {
         attributes.extend([
             text("gen_ai.tool.name", &canonical),
             text("toolmark.canonical", &canonical),
-            text("toolmark.mark", &record.tool.mark().to_string()),
+            text("toolmark.mark", &record.identity.mark_text),
             text("toolmark.verdict", record.verdict.decision().as_str()),
             text("toolmark.outcome", record.end.as_str()),
         ]);
@@ -206,6 +190,22 @@ impl Recorder for CallSpan {
             spans.push(Span { attributes, ..span });
         }
         self.line.send(spans);
+    }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        if !self.own.is_sampled() || self.told.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (code, mut attributes) = (stray.kind.code(), self.attributes.clone());
+        // A name that leads nowhere is the caller's own, so it is not part of the span: there would be as many as it likes.
+        let canonical = stray.tool.map(|tool| visible(tool.canonical().as_str(), LONGEST));
+        if let Some(canonical) = &canonical {
+            attributes.extend([text("gen_ai.tool.name", canonical), text("toolmark.canonical", canonical)]);
+        }
+        attributes.extend([text("toolmark.outcome", stray.kind.as_str()), text("error.type", code)]);
+        attributes.extend(stray.task.map(|task| text("toolmark.task", task)));
+        let name = format!("execute_tool {}", canonical.as_deref().unwrap_or("unknown"));
+        self.line.send(vec![self.whole(name, attributes, Some(code), self.started.elapsed())]);
     }
 }
 

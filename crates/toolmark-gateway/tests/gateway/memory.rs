@@ -1,9 +1,13 @@
 //! What a gateway remembers from one start to the next.
 
-use serde_json::json;
-use toolmark_gateway::PackState;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::support::{Era, Running, by_http, by_stdio, call, http_fixture, names, store, text};
+use serde_json::json;
+use toolmark_gateway::{AuditRecorder, GatewayBuilder, PackState};
+use toolmark_store::audit::{AuditFilter, Order, Outcome, SinkSettings};
+
+use crate::support::{Era, Running, by_http, by_stdio, call, http_fixture, names, read, request, store, text};
 
 #[tokio::test]
 async fn a_server_that_is_away_keeps_its_tools_and_a_call_says_that_it_is_away() {
@@ -72,4 +76,38 @@ async fn a_server_whose_calls_get_no_answer_gets_a_rest() {
     assert_eq!(refused.is_error, Some(true));
     assert!(text(&refused).contains("its last 2 calls got no answer"), "{}", text(&refused));
     gateway.stop().await;
+}
+
+#[tokio::test]
+async fn every_call_is_a_row_in_the_audit_whatever_became_of_it() {
+    let (store, fixture) = (store().await, http_fixture(toolmark_fixture::Era::Both).await);
+    let other = http_fixture(toolmark_fixture::Era::Both).await;
+    let sink = store.audit_sink(SinkSettings::new("a-test"));
+    let config = format!("[names]\nexposure = \"prefixed\"\n{}{}", by_http("one", &fixture), by_http("two", &other));
+    let builder = GatewayBuilder::new(read(&config), PathBuf::new()).store(store.clone());
+    let gateway = Running::of(builder.recorder(Arc::new(AuditRecorder::new(sink.clone())))).await;
+    let client = gateway.client_at(Era::New, "/mcp/read-only").await;
+    call(&client, "one__echo", json!({ "text": "a" })).await;
+    call(&client, "one__crash", json!({})).await;
+    call(&client, "one__sleep_ms", json!({ "ms": "soon" })).await;
+    for stray in ["one__ecco", "echo"] {
+        client.call_tool(request(stray, json!({}))).await.expect_err("no such tool");
+    }
+    gateway.stop().await;
+    sink.close().await.expect("everything is written");
+    let rows = store.audit(AuditFilter::default(), Order::Oldest).all().await.expect("rows");
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| (&*row.record.called, row.record.outcome, row.record.tool.as_ref().map(|tool| &*tool.canonical)))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("one__echo", Outcome::Ok, Some("one.echo")),
+            ("one__crash", Outcome::Denied, Some("one.crash")),
+            ("one__sleep_ms", Outcome::Invalid, Some("one.sleep_ms")),
+            ("one__ecco", Outcome::UnknownTool, None),
+            ("echo", Outcome::Ambiguous, None),
+        ]
+    );
 }

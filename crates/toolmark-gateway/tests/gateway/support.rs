@@ -38,7 +38,7 @@ impl Running {
         Self::of(builder.recall().await.expect("a store")).await
     }
 
-    async fn of(builder: GatewayBuilder) -> Self {
+    pub(crate) async fn of(builder: GatewayBuilder) -> Self {
         let gateway = builder.start().expect("the gateway starts");
         gateway.settled().await;
         let serve = Serve::bind(Arc::clone(&gateway), (Ipv4Addr::LOCALHOST, 0).into()).await.expect("a free port");

@@ -10,7 +10,6 @@ use toolmark_core::explain::{Code, Explain as _};
 
 use super::answer::Fault;
 use super::caller::{Caller, Client};
-use super::context::LogLevel;
 use super::endpoint::Shared;
 use super::exchange::{Exchange, Way};
 use super::incoming::{Incoming, Input, Notification, Via, is_of_other_era, may_ask, method_name};
@@ -21,7 +20,7 @@ use super::ticket::{Opened, Ticket};
 use crate::wire::headers::{self, HeaderMismatchError};
 use crate::wire::params::meta;
 use crate::wire::version::{Era, ProtocolVersion};
-use crate::wire::{Change, Id, Limits, RawObject, codes, write};
+use crate::wire::{Change, Id, Limits, LogLevel, RawObject, codes, write};
 
 /// What becomes of a request.
 pub(super) enum Admitted<S> {

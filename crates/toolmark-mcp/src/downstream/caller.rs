@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::wire::{Limits, RawObject};
 
 /// Somebody whose request was let in. Cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Caller {
     principal: Arc<str>,
     binding: Arc<Binding>,

@@ -1,6 +1,5 @@
 //! What can a service do for its caller while a call is running? Report, ask, and hear that nobody waits any more.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -11,8 +10,8 @@ use toolmark_core::explain::{Code, Explain};
 use super::answer::Fault;
 use super::caller::Client;
 use super::exchange::Exchange;
-use crate::wire::version::Era;
-use crate::wire::{Change, Limits, RawObject, codes, write};
+use crate::wire::version::{Era, ProtocolVersion};
+use crate::wire::{Change, Limits, LogLevel, RawObject, codes, write};
 
 /// The way back to the client while one call is running. Cheap to clone.
 #[derive(Clone)]
@@ -55,20 +54,6 @@ pub enum AskError {
     /// The client took too long.
     #[error("the client did not answer in time")]
     Late,
-}
-
-/// How important a log message is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names of the protocol")]
-pub enum LogLevel {
-    Debug,
-    Info,
-    Notice,
-    Warning,
-    Error,
-    Critical,
-    Alert,
-    Emergency,
 }
 
 impl Context {
@@ -163,9 +148,18 @@ impl Context {
     /// Ends the stream of this request while the call goes on, so that the client comes back for the rest (2025-11-25). Does
     /// nothing where that is not possible.
     pub fn release_stream(&self) {
-        if self.exchange.session.is_some() {
+        // Earlier clients get no event to come back with before the first message.
+        if self.exchange.version == ProtocolVersion::V2025_11_25 {
             self.exchange.hang_up();
         }
+    }
+
+    /// From which level on an old client wants log messages. A new one says so in the parameters of its requests.
+    #[must_use]
+    pub fn log_level(&self) -> Option<LogLevel> {
+        let session = self.exchange.session.as_ref()?;
+        // A server of the new era says nothing unless it is asked, and a client that chose no level leaves the choice to servers.
+        Some(session.log_level().unwrap_or(LogLevel::Info))
     }
 
     fn wants_log(&self, level: Option<LogLevel>) -> bool {
@@ -242,23 +236,5 @@ impl AskError {
             (Self::Incapable(_), Era::Session) => Fault::new(codes::INVALID_PARAMS, self.to_string()).coded(code),
             _ => Fault::new(codes::INTERNAL_ERROR, self.to_string()).coded(code),
         }
-    }
-}
-
-impl FromStr for LogLevel {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        Ok(match text {
-            "debug" => Self::Debug,
-            "info" => Self::Info,
-            "notice" => Self::Notice,
-            "warning" => Self::Warning,
-            "error" => Self::Error,
-            "critical" => Self::Critical,
-            "alert" => Self::Alert,
-            "emergency" => Self::Emergency,
-            _ => return Err(()),
-        })
     }
 }

@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
 use super::caller::Client;
-use super::context::{LogLevel, Question, Reply};
+use super::context::{Question, Reply};
 use super::session::Session;
 use crate::wire::version::ProtocolVersion;
-use crate::wire::{Change, Limits, RawObject};
+use crate::wire::{Change, Limits, LogLevel, RawObject};
 
 /// Most messages, and bytes of messages, that wait for a slow client; what comes after them is dropped.
 const WAITING: usize = 512;

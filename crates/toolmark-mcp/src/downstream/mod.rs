@@ -28,7 +28,7 @@ mod track;
 pub use answer::{Answer, Fault, InputRequired, MetaMember};
 pub use body::Body;
 pub use caller::{Binding, Caller, Client};
-pub use context::{AskError, Context, LogLevel, Question, Reply};
+pub use context::{AskError, Context, Question, Reply};
 pub use endpoint::{Endpoint, Held, Settings};
 pub use inbox::{Changed, Interest};
 pub use incoming::{Incoming, Input, Notification, TraceHeaders, Via};

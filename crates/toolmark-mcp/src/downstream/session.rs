@@ -10,12 +10,12 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::caller::{Caller, Client};
-use super::context::{AskError, LogLevel, Question, Reply};
+use super::context::{AskError, Question, Reply};
 use super::exchange::Exchange;
 use super::inbox::{Changed, Inbox};
 use super::track::{EventId, Reader, Track};
 use crate::wire::version::ProtocolVersion;
-use crate::wire::{Id, Message, write};
+use crate::wire::{Id, LogLevel, Message, write};
 
 /// Most resources that one session may subscribe to.
 const SUBSCRIPTIONS: usize = 1_000;

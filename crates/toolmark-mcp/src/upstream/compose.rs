@@ -25,10 +25,13 @@ pub(crate) fn compose(options: &ConnectOptions, era: Era, id: u64, request: &Ups
     let token = given.as_ref().and_then(|given| given.slice(meta::PROGRESS_TOKEN));
     let own = id.to_string();
     let capabilities = request.capabilities.as_ref().unwrap_or(&options.capabilities);
+    let level = request.log_level.filter(|_| given.as_ref().is_none_or(|given| given.get(meta::LOG_LEVEL).is_none()));
+    let level = level.map(|level| write::quote(level.as_str()));
     let mut changes = [
         Change::Set(meta::PROTOCOL_VERSION, VERSION),
         Change::Set(meta::CLIENT_CAPABILITIES, capabilities),
         Change::Set(meta::CLIENT_INFO, &options.client_info),
+        level.as_ref().map_or(Change::Remove(""), |level| Change::Set(meta::LOG_LEVEL, level)),
         // Two changes to one key: the later one counts.
         Change::Remove(""),
     ];
@@ -39,9 +42,12 @@ pub(crate) fn compose(options: &ConnectOptions, era: Era, id: u64, request: &Ups
         *last = Change::Set(meta::PROGRESS_TOKEN, own.as_bytes());
     }
     if era == Era::Session {
-        for (change, key) in
-            changes.iter_mut().zip([meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES, meta::CLIENT_INFO])
-        {
+        for (change, key) in changes.iter_mut().zip([
+            meta::PROTOCOL_VERSION,
+            meta::CLIENT_CAPABILITIES,
+            meta::CLIENT_INFO,
+            meta::LOG_LEVEL,
+        ]) {
             *change = Change::Remove(key);
         }
     }

@@ -119,6 +119,14 @@ impl Desk {
         ids.next().copied().filter(|_| ids.next().is_none())
     }
 
+    /// Tells whoever observes a request that the server closed its stream on purpose.
+    pub(crate) fn hung_up(&self, id: u64) {
+        let observer = self.calls().get(&id).and_then(|call| call.observer.clone());
+        if let Some(observer) = observer {
+            observer.hung_up();
+        }
+    }
+
     /// Answers a waiting request.
     pub(crate) fn answer(&self, id: u64, answer: Result<Reply, UpstreamError>) {
         if let Some(waiter) = self.close(id).and_then(|mut call| call.waiter.take()) {

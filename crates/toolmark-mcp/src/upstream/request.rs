@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain, facts};
 
-use crate::wire::{RawObject, RpcError};
+use crate::wire::{LogLevel, RawObject, RpcError};
 
 /// One request to a server. It is sent at most once, whatever happens.
 pub struct UpstreamRequest<'a> {
@@ -32,6 +32,8 @@ pub struct UpstreamRequest<'a> {
     pub observer: Option<Arc<dyn CallObserver>>,
     /// What the client behind this request is able to do, if that differs from the connection (2026-07-28 only).
     pub capabilities: Option<Bytes>,
+    /// From which level on the client behind this request wants log messages, if its parameters do not say so (2026-07-28 only).
+    pub log_level: Option<LogLevel>,
 }
 
 /// Hears what a server says while a request is under way.
@@ -41,6 +43,9 @@ pub trait CallObserver: Send + Sync {
 
     /// `notifications/message`.
     fn message(&self, params: Bytes);
+
+    /// The server has closed the stream of its answer and wants us to come back for it.
+    fn hung_up(&self) {}
 
     /// A server of the old era asks something: `elicitation/create`, `sampling/createMessage` or `roots/list`. The future is
     /// dropped when the request ends or the server takes its question back.
@@ -162,6 +167,7 @@ impl<'a> UpstreamRequest<'a> {
             cancel: CancellationToken::new(),
             observer: None,
             capabilities: None,
+            log_level: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 pub mod codes;
 pub mod headers;
 mod id;
+mod level;
 mod message;
 mod object;
 pub mod params;
@@ -14,6 +15,7 @@ pub mod version;
 pub mod write;
 
 pub use id::Id;
+pub use level::LogLevel;
 pub use message::{Message, RpcError};
 pub use object::{Change, RawObject, ResultType, read_items};
 pub use refusal::{ReadMessageError, ReadMessageErrorKind};

@@ -19,6 +19,10 @@ impl Recorder for Kept {
         let line = format!("{} {} {}", record.tool.canonical(), record.verdict.decision(), record.end.as_str());
         self.0.lock().unwrap().push(line);
     }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        self.0.lock().unwrap().push(format!("{} {}", stray.lookup, stray.kind.as_str()));
+    }
 }
 
 /// Answers every question in the same way.
@@ -69,7 +73,7 @@ fn call(
             result.map(str::to_owned)
         },
     );
-    let Poll::Ready(Some(settled)) = once(run) else { panic!("it waits for nothing") };
+    let Poll::Ready(Ok(settled)) = once(run) else { panic!("it waits for nothing") };
     let text = match settled {
         Settled::Ran(text, _) => text,
         Settled::Refused(refusal, _) => refusal.text().to_owned(),

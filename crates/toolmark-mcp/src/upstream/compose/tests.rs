@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::wire::Limits;
+use crate::wire::{Limits, LogLevel};
 
 fn object(text: &'static str) -> RawObject {
     RawObject::read(Bytes::from_static(text.as_bytes()), Limits::default()).expect(text)
@@ -58,6 +58,21 @@ fn the_progress_token_is_ours_and_the_other_one_is_remembered() {
         assert_eq!(message["params"]["_meta"]["progressToken"], 7);
         assert_eq!(token.as_deref(), Some(&br#""theirs""#[..]));
     }
+}
+
+#[test]
+fn the_log_level_of_a_session_goes_to_servers_that_are_asked_every_time() {
+    const LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    let leveled = |params| {
+        let mut request = UpstreamRequest::new("tools/call", object(params));
+        request.log_level = Some(LogLevel::Warning);
+        request
+    };
+    assert_eq!(composed(Era::Stateless, &leveled(r#"{"name":"a"}"#)).0["params"]["_meta"][LEVEL], "warning");
+    assert_eq!(composed(Era::Session, &leveled(r#"{"name":"a"}"#)).0["params"], json!({"name": "a"}));
+    let own = leveled(r#"{"name":"a","_meta":{"io.modelcontextprotocol/logLevel":"debug"}}"#);
+    assert_eq!(composed(Era::Stateless, &own).0["params"]["_meta"][LEVEL], "debug");
+    assert_eq!(composed(Era::Session, &own).0["params"]["_meta"], json!({}));
 }
 
 #[test]

@@ -162,7 +162,10 @@ async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Incomin
             None if !may_resume(session, &reader) => {
                 return Err(UpstreamError::protocol("the stream ended before the answer"));
             }
-            Some(Err(_)) | None => {
+            ended @ (Some(Err(_)) | None) => {
+                if ended.is_none() {
+                    http.desk.hung_up(id);
+                }
                 body = None;
                 reader.restart();
             }

@@ -1,0 +1,82 @@
+//! `toolmark tools`: what a running gateway shows to its clients.
+
+use clap::Args;
+use serde_json::{Value, json};
+use toolmark_core::explain::{Code, Explain};
+use toolmark_mcp::upstream::ListKind;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+use crate::remote::Remote;
+
+#[derive(Debug, Args)]
+pub(crate) struct ListTools {
+    #[command(flatten)]
+    gateway: Remote,
+
+    /// Print JSON: the definitions as clients get them
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A gateway that lists something that is no tool.
+#[derive(Debug, thiserror::Error)]
+#[error("the gateway lists something that is no tool: {0}")]
+struct NotATool(String);
+
+pub(crate) fn run(arguments: &ListTools) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let tools = runtime.block_on(list(arguments))?;
+    if arguments.json {
+        output::json(&json!({ "tools": tools }))?;
+        return Ok(Exit::Success);
+    }
+    let mut table = output::table(&["name", "pack", "behavior", "known by"]);
+    for tool in &tools {
+        let text = |pointer: &str| tool.pointer(pointer).and_then(Value::as_str).map(output::safe);
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+        table.add_row([
+            or_none(text("/name")),
+            or_none(text("/_meta/dev.toolmark~1identity/pack")),
+            behavior(tool),
+            or_none(text("/_meta/dev.toolmark~1behavior/source")),
+        ]);
+    }
+    output::line(table)?;
+    output::line(output::count(tools.len(), "tool"))?;
+    Ok(Exit::Success)
+}
+
+async fn list(arguments: &ListTools) -> Result<Vec<Value>, Failure> {
+    let gateway = arguments.gateway.connect("{}").await?;
+    let listing = gateway.list(ListKind::Tools).await;
+    let listing = listing.map_err(|error| Failure::refused(Exit::Failed, &error))?;
+    let read = |item: &bytes::Bytes| serde_json::from_slice(item);
+    let tools: Result<Vec<Value>, _> = listing.items.iter().map(read).collect();
+    gateway.close().await;
+    tools.map_err(|error| Failure::refused(Exit::Failed, &NotATool(error.to_string())))
+}
+
+/// `PURE|READ|DATA`, or that it is not known.
+fn behavior(tool: &Value) -> String {
+    let part = |name: &str| tool.pointer(&format!("/_meta/dev.toolmark~1behavior/{name}")).and_then(Value::as_str);
+    match (part("mutability"), part("action"), part("output_domain")) {
+        (Some(mutability), Some(action), Some(domain)) => output::safe(&format!("{mutability}|{action}|{domain}")),
+        _ => "unknown".to_owned(),
+    }
+}
+
+impl Explain for NotATool {
+    fn code(&self) -> Code {
+        Code::new("gateway-answer")
+    }
+
+    fn why(&self) -> String {
+        "what cannot be read cannot be shown".to_owned()
+    }
+
+    fn fix(&self) -> String {
+        "see that `--url` leads to a gateway of Toolmark".to_owned()
+    }
+}
