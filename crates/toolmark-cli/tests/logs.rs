@@ -18,6 +18,15 @@ impl Drop for Running {
     }
 }
 
+impl Running {
+    /// Tells it to end, and gives the lines until it has.
+    fn stop(self, lines: BufReader<ChildStderr>) -> Vec<String> {
+        let child = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(child, rustix::process::Signal::TERM).expect("it can be told");
+        lines.lines().map_while(Result::ok).collect()
+    }
+}
+
 /// A folder with a configuration, or without one.
 fn folder(name: &str, config: Option<&str>) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -60,14 +69,17 @@ fn line(lines: &mut BufReader<ChildStderr>, text: &str) -> (String, Vec<String>)
 fn lines_for_machines_are_objects() {
     let config = "[telemetry.log]\nformat = \"json\"\n[packs.away]\ncommand = \"/nowhere/to-be-found\"\n";
     let folder = folder("logs-json", Some(config));
-    let (_running, mut lines) = up(&folder, None);
+    let (running, mut lines) = up(&folder, None);
     let (said, before) = line(&mut lines, "a server is not there");
     let said: Value = serde_json::from_str(&said).expect("an object");
     assert_eq!((&said["level"], &said["pack"]), (&json!("WARN"), &json!("away")), "{said}");
     assert!(said["timestamp"].is_string() && said["target"] == "toolmark_gateway::pack", "{said}");
-    let objects = before.iter().filter(|line| line.starts_with('{'));
+    let all: Vec<String> = before.into_iter().chain(running.stop(lines)).collect();
+    let objects = all.iter().filter(|line| line.starts_with('{'));
     let messages: Vec<Value> = objects.map(|line| serde_json::from_str(line).expect("an object")).collect();
-    assert!(messages.iter().any(|line| line["message"] == "the gateway listens"), "{before:#?}");
+    for message in ["the gateway listens", "the gateway is stopping", "the gateway has stopped"] {
+        assert!(messages.iter().any(|line| line["message"] == message), "{message}: {all:#?}");
+    }
 }
 
 #[test]
@@ -113,9 +125,10 @@ fn a_refused_call_is_a_line_without_its_arguments() {
 fn the_environment_comes_before_the_file() {
     let config = "[telemetry.log]\nfilter = \"info\"\n[packs.away]\ncommand = \"/nowhere/to-be-found\"\n";
     let folder = folder("logs-environment", Some(config));
-    let (_running, mut lines) = up(&folder, Some("warn"));
+    let (running, mut lines) = up(&folder, Some("warn"));
     let (_, before) = line(&mut lines, "a server is not there");
-    assert!(!before.iter().any(|line| line.contains("the gateway listens")), "{before:#?}");
+    let all: Vec<String> = before.into_iter().chain(running.stop(lines)).collect();
+    assert!(!all.iter().any(|line| line.contains("INFO")), "{all:#?}");
 }
 
 #[test]
