@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
 use toolmark_config::Config;
 use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
@@ -21,6 +22,8 @@ pub(crate) const CONFIG: &str = "toolmark.toml";
 pub(crate) struct Written {
     pub(crate) config: Config,
     pub(crate) path: Option<PathBuf>,
+    /// Of the text that was read.
+    pub(crate) digest: [u8; 32],
 }
 
 impl Written {
@@ -32,7 +35,7 @@ impl Written {
                 output::note("reading toolmark.toml");
                 PathBuf::from(CONFIG)
             }
-            None => return Ok(Self { config: Config::default(), path: None }),
+            None => return Ok(Self { config: Config::default(), path: None, digest: [0; 32] }),
         };
         Self::read(path)
     }
@@ -42,7 +45,7 @@ impl Written {
         let document = input::document(&path)?;
         let config = Config::read(document.text(), &output::safe(&path.display().to_string()))
             .map_err(|error| Failure::Problems(error.problems().to_vec()))?;
-        Ok(Self { config, path: Some(path) })
+        Ok(Self { config, path: Some(path), digest: Sha256::digest(document.text()).into() })
     }
 
     /// Where its lock is, if there is one.

@@ -36,7 +36,7 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
         profile.parse::<ProfileName>().map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     }
     let (store, sink) = up::remember(&written, arguments.store.name.as_deref()).await?;
-    let path = written.path.clone();
+    let followed = up::reload::Followed::new(&written);
     let gateway = up::start(written, &store, &sink).await?;
     if let Some(task) = &arguments.task {
         let snapshot = gateway.snapshot();
@@ -49,10 +49,10 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
     let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), Settings::default());
     let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
     let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller);
-    let done = match path {
-        Some(path) => tokio::select! {
+    let done = match followed {
+        Some(followed) => tokio::select! {
             done = done => done,
-            () = up::reload::follow(&gateway, &path) => Ok(()),
+            () = followed.follow(&gateway) => Ok(()),
         },
         None => done.await,
     };

@@ -14,6 +14,7 @@ use toolmark_gateway::{Gateway, GatewayBuilder, PackState, Serve};
 use toolmark_store::audit::{AuditSink, Durability, SinkSettings};
 use toolmark_store::{Location, Micros, Settings, Store};
 
+use self::reload::Followed;
 use crate::cli::Up;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -40,7 +41,7 @@ async fn up(arguments: &Up) -> Result<Exit, Failure> {
     let (store, sink) = remember(&written, arguments.store.name.as_deref()).await?;
     let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
     let demo = written.path.is_none();
-    let path = written.path.clone();
+    let followed = Followed::new(&written);
     let gateway = start(written, &store, &sink).await?;
     let serve =
         Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
@@ -50,10 +51,10 @@ async fn up(arguments: &Up) -> Result<Exit, Failure> {
     output::line(format_args!("listening on http://{address}/mcp"))?;
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
     introduce(&gateway, address, demo)?;
-    match path {
-        Some(path) => tokio::select! {
+    match followed {
+        Some(followed) => tokio::select! {
             () = ended => {}
-            () = reload::follow(&gateway, &path) => {}
+            () = followed.follow(&gateway) => {}
         },
         None => ended.await,
     }

@@ -1,7 +1,7 @@
 //! A configuration that changes while the gateway runs: taken over whole, or not at all.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -13,70 +13,92 @@ use crate::failure::Failure;
 use crate::output;
 use crate::workspace::Written;
 
-/// Follows the configuration at a path for as long as the gateway runs: when a file of it changes, and when `SIGHUP` says so.
-pub(crate) async fn follow(gateway: &Arc<Gateway>, path: &Path) {
-    let mut asked = Asked::listen();
-    let mut files = files_of(&gateway.snapshot().config().clone(), path);
-    let mut seen = fingerprint(&files);
-    loop {
-        let watch = Watch::on(&files);
-        let forced = match &watch {
-            Ok(watch) => tokio::select! {
-                () = watch.changed() => false,
-                () = asked.again() => true,
-            },
-            Err(why) => {
-                output::warn(&format!("changes of the configuration are not noticed: {why}; send SIGHUP to reload"));
-                asked.again().await;
-                true
+/// A configuration that is in use, and what its files held when it was read.
+pub(crate) struct Followed {
+    path: PathBuf,
+    files: Vec<PathBuf>,
+    seen: [u8; 32],
+}
+
+impl Followed {
+    /// Notes what a configuration was read from; nothing for the demo. To be called before the files that it names are read: a change in
+    /// between is then one too many, never one too few.
+    pub(crate) fn new(written: &Written) -> Option<Self> {
+        let path = written.path.clone()?;
+        let environment = |name: &str| std::env::var(name).ok();
+        let surroundings = Surroundings { directory: written.directory(), environment: &environment, effects: None };
+        let mut files = assemble::files(&written.config, &surroundings);
+        files.push(written.lock_path());
+        let seen = fingerprint(&files, written.digest);
+        Some(Self { path, files, seen })
+    }
+
+    /// True when a file holds something else than when it was read.
+    fn is_outdated(&self) -> bool {
+        let own = fs::read(&self.path).map_or([0; 32], |text| Sha256::digest(text).into());
+        fingerprint(&self.files, own) != self.seen
+    }
+
+    fn all(&self) -> Vec<PathBuf> {
+        self.files.iter().chain([&self.path]).cloned().collect()
+    }
+
+    /// Follows the configuration for as long as the gateway runs: when a file of it changes, and when `SIGHUP` says so.
+    pub(crate) async fn follow(mut self, gateway: &Arc<Gateway>) {
+        let mut asked = Asked::listen();
+        loop {
+            let watch = Watch::on(&self.all());
+            // What changed before anybody watched is a change too.
+            let mut changed = self.is_outdated();
+            while !changed {
+                changed = match &watch {
+                    Ok(watch) => tokio::select! {
+                        () = watch.changed() => self.is_outdated(),
+                        () = asked.again() => true,
+                    },
+                    Err(why) => {
+                        output::warn(&format!(
+                            "changes of the configuration go unnoticed: {why}; send SIGHUP to reload"
+                        ));
+                        asked.again().await;
+                        true
+                    }
+                };
             }
-        };
-        let now = fingerprint(&files);
-        if now == seen && !forced {
-            continue;
-        }
-        seen = now;
-        match reload(gateway, path).await {
-            Ok(reloaded) => {
-                output::note(&said(&reloaded));
-                for part in reloaded.later {
-                    output::warn(&format!("`[{part}]` changed; that holds from the next start on"));
-                }
-                gateway.settled().await;
-                for doubt in gateway.doubts() {
-                    output::doubt(&doubt.to_string());
-                }
-                files = files_of(&gateway.snapshot().config().clone(), path);
-                seen = fingerprint(&files);
-            }
-            Err(failure) => {
+            if let Err(failure) = self.reload(gateway).await {
                 let _ = failure.show(false);
                 output::warn("the configuration was not taken over; the one before still holds");
             }
         }
     }
+
+    async fn reload(&mut self, gateway: &Arc<Gateway>) -> Result<(), Failure> {
+        // A file that is refused is not tried again until it changes.
+        let own = fs::read(&self.path).map_or([0; 32], |text| Sha256::digest(text).into());
+        self.seen = fingerprint(&self.files, own);
+        let written = Written::read(self.path.clone())?;
+        let followed = Self::new(&written);
+        let lock = written.lock()?;
+        let reloaded = gateway.reload(written.config, lock).await;
+        let reloaded = reloaded.map_err(|error| Failure::Problems(error.problems().to_vec()))?;
+        if let Some(followed) = followed {
+            *self = followed;
+        }
+        output::note(&said(&reloaded));
+        for part in reloaded.later {
+            output::warn(&format!("`[{part}]` changed; that holds from the next start on"));
+        }
+        let _ = tokio::time::timeout(super::PATIENCE, gateway.settled()).await;
+        for doubt in gateway.doubts() {
+            output::doubt(&doubt.to_string());
+        }
+        Ok(())
+    }
 }
 
-async fn reload(gateway: &Arc<Gateway>, path: &Path) -> Result<Reloaded, Failure> {
-    let written = Written::read(path.to_owned())?;
-    let lock = written.lock()?;
-    gateway.reload(written.config, lock).await.map_err(|error| Failure::Problems(error.problems().to_vec()))
-}
-
-/// Every file that decides what the configuration means.
-fn files_of(config: &toolmark_config::Config, path: &Path) -> Vec<PathBuf> {
-    let written = Written { config: config.clone(), path: Some(path.to_owned()) };
-    let environment = |name: &str| std::env::var(name).ok();
-    let surroundings = Surroundings { directory: written.directory(), environment: &environment, effects: None };
-    let mut files = assemble::files(config, &surroundings);
-    files.push(written.lock_path());
-    files.push(path.to_owned());
-    files
-}
-
-/// What the files hold now.
-fn fingerprint(files: &[PathBuf]) -> [u8; 32] {
-    let mut digest = Sha256::new();
+/// What files hold now, and the configuration beside them.
+fn fingerprint(files: &[PathBuf], own: [u8; 32]) -> [u8; 32] {
+    let mut digest = Sha256::new_with_prefix(own);
     for file in files {
         digest.update(file.as_os_str().as_encoded_bytes());
         match fs::read(file) {
