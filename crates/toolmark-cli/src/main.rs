@@ -8,6 +8,7 @@ mod exit;
 mod failure;
 mod file;
 mod input;
+mod logs;
 mod output;
 mod questions;
 mod remote;
