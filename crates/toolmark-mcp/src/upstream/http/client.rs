@@ -1,23 +1,25 @@
 //! Can this server be reached, and did the request reach it? A pooled client, plain or with TLS, that follows no redirect.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_LENGTH, LOCATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::Body as _;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::pool::{Arriving, Pool};
 use crate::upstream::request::{UpstreamError, UpstreamErrorKind};
 
 /// A client for one server.
 #[derive(Clone)]
 pub(crate) enum Client {
-    Plain(legacy::Client<HttpConnector, Full<Bytes>>),
+    Plain(Arc<Pool>),
     Tls(legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
 }
 
@@ -36,7 +38,9 @@ impl Client {
         builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).pool_max_idle_per_host(most_idle);
         builder.timer(TokioTimer::new());
         match (address.scheme_str(), address.host()) {
-            (Some("http"), Some(_)) => Ok(Self::Plain(builder.build(connector))),
+            (Some("http"), Some(_)) => Pool::new(connector, address, most_idle, IDLE)
+                .map(Self::Plain)
+                .ok_or_else(|| "the address has no host that can be sent".to_owned()),
             (Some("https"), Some(_)) => {
                 let provider = rustls::crypto::aws_lc_rs::default_provider();
                 let tls = HttpsConnectorBuilder::new()
@@ -49,15 +53,18 @@ impl Client {
         }
     }
 
-    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, UpstreamError> {
-        let response = match self {
-            Self::Plain(client) => client.request(request).await,
-            Self::Tls(client) => client.request(request).await,
-        };
-        response.map_err(|error| {
-            let kind = UpstreamErrorKind::Transport { reason: innermost(&error) };
-            if error.is_connect() { UpstreamError::never(kind) } else { UpstreamError::perhaps(kind) }
-        })
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Arriving>, UpstreamError> {
+        match self {
+            Self::Plain(pool) => pool.send(request).await,
+            // Boxed, since it is large and every call would have to make room for it.
+            Self::Tls(client) => match Box::pin(client.request(request)).await {
+                Ok(response) => Ok(response.map(Arriving::alone)),
+                Err(error) => {
+                    let kind = UpstreamErrorKind::Transport { reason: innermost(&error) };
+                    Err(if error.is_connect() { UpstreamError::never(kind) } else { UpstreamError::perhaps(kind) })
+                }
+            },
+        }
     }
 }
 
@@ -71,7 +78,7 @@ pub(super) fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 /// A status that is no answer. With some of them the protocol says that the request was not acted on.
-pub(super) fn status(response: &Response<Incoming>, in_session: bool) -> UpstreamError {
+pub(super) fn status(response: &Response<Arriving>, in_session: bool) -> UpstreamError {
     let status = response.status();
     if in_session && status == StatusCode::NOT_FOUND {
         return UpstreamError::never(UpstreamErrorKind::SessionLost);
@@ -91,7 +98,7 @@ pub(super) fn status(response: &Response<Incoming>, in_session: bool) -> Upstrea
 }
 
 /// Reads a body of at most `limit` bytes. One that arrives in one piece is not copied.
-pub(super) async fn collect(headers: &HeaderMap, mut body: Incoming, limit: usize) -> Result<Bytes, UpstreamError> {
+pub(super) async fn collect(headers: &HeaderMap, mut body: Arriving, limit: usize) -> Result<Bytes, UpstreamError> {
     let too_large = || UpstreamError::perhaps(UpstreamErrorKind::TooLarge { limit });
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
@@ -115,6 +122,9 @@ pub(super) async fn collect(headers: &HeaderMap, mut body: Incoming, limit: usiz
         }
         if rest.as_ref().map_or(first.len(), BytesMut::len) > limit {
             return Err(too_large());
+        }
+        if body.is_end_stream() {
+            break;
         }
     }
     Ok(rest.map_or(first, BytesMut::freeze))
