@@ -9,12 +9,16 @@ use toolmark_core::severity::Severity;
 
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
+use crate::commands::token::TokenCommand;
 use crate::commands::wrap::{Unwrap, Wrap};
 use crate::exit;
 
+const ABOUT: &str = "Which tool did the agent really call, and may it? Runs a gateway in front of MCP servers, and inspects, checks and explains \
+their tools and calls.";
+
 /// Which tool did the agent really call, and may it?
 #[derive(Debug, Parser)]
-#[command(name = "toolmark", version, about, after_help = exit::TABLE, propagate_version = true)]
+#[command(name = "toolmark", version, about = ABOUT, after_help = exit::TABLE, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -30,6 +34,9 @@ pub(crate) enum Command {
     Up(Up),
     /// Run the gateway for one client, over standard input and output
     Stdio(Stdio),
+    /// Work with the tokens that let callers in
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Show all tools as a table, or everything that identifies one of them
     Inspect(Inspect),
     /// Say which tool a name means, or which it could mean
@@ -106,7 +113,7 @@ pub(crate) struct Up {
 #[derive(Debug, Args)]
 pub(crate) struct StoreName {
     /// Where to remember: a file, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
-    #[arg(long = "store", value_name = "STORE")]
+    #[arg(id = "store", long = "store", value_name = "STORE")]
     pub(crate) name: Option<String>,
 }
 
@@ -429,6 +436,7 @@ impl Cli {
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
             Command::Up(_) | Command::Stdio(_) => false,
+            Command::Token(command) => command.wants_json(),
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,
             Command::Lint(arguments) => arguments.json || arguments.sarif,

@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     Findings,
     /// The input cannot be read, or the catalog has problems.
     BadInput,
-    /// The name means no tool.
+    /// The name means no tool, token or pack.
     NotFound,
     /// The name means several tools.
     Ambiguous,
@@ -45,7 +45,7 @@ pub(crate) const TABLE: &str = "Exit codes:
   1  findings or drift at or above --fail-on
   2  the command line cannot be understood
   3  the input cannot be read, or the catalog has problems
-  4  the name means no tool
+  4  the name means no tool, token or pack
   5  the name means several tools
   6  something outside failed, such as writing a file";
 

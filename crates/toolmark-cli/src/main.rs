@@ -6,6 +6,7 @@ mod commands;
 mod demo;
 mod exit;
 mod failure;
+mod file;
 mod input;
 mod output;
 mod workspace;
@@ -16,6 +17,10 @@ use clap::Parser;
 
 use crate::cli::{Cli, Command};
 
+/// Decision 0030: a call is made of a few dozen small pieces of memory, and giving them out is a part of what it costs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.color.apply();
@@ -23,6 +28,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Up(arguments) => commands::up::run(&arguments),
         Command::Stdio(arguments) => commands::stdio::run(&arguments),
+        Command::Token(command) => commands::token::run(&command),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Resolve(arguments) => commands::resolve::run(&arguments),
         Command::Lint(arguments) => commands::lint::run(&arguments),

@@ -39,6 +39,14 @@ pub(crate) fn warn(text: &str) {
     to_stderr(&format!("{YELLOW}warning:{YELLOW:#} {text}"));
 }
 
+/// Warns of something that is explained as an error elsewhere.
+pub(crate) fn doubt(report: &str) {
+    match report.strip_prefix("error") {
+        Some(rest) => to_stderr(&format!("{YELLOW}warning{YELLOW:#}{rest}")),
+        None => warn(report),
+    }
+}
+
 /// Prints an explanation; its first word is coloured.
 pub(crate) fn error(report: &str) {
     match report.strip_prefix("error") {

@@ -6,6 +6,7 @@ use toolmark_config::Config;
 use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::gate::Preset;
+use toolmark_core::lock::Lock;
 use toolmark_core::tool::Tool;
 use toolmark_gateway::assemble::{self, Strictness, Surroundings};
 use toolmark_runtime::Workspace;
@@ -33,10 +34,29 @@ impl Written {
             }
             None => return Ok(Self { config: Config::default(), path: None }),
         };
+        Self::read(path)
+    }
+
+    /// The file at a path.
+    pub(crate) fn read(path: PathBuf) -> Result<Self, Failure> {
         let document = input::document(&path)?;
         let config = Config::read(document.text(), &output::safe(&path.display().to_string()))
             .map_err(|error| Failure::Problems(error.problems().to_vec()))?;
         Ok(Self { config, path: Some(path) })
+    }
+
+    /// Where its lock is, if there is one.
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.directory().join(input::LOCK)
+    }
+
+    /// What was approved: the lock beside the configuration.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>, Failure> {
+        let path = self.lock_path();
+        if self.path.is_none() || !path.is_file() {
+            return Ok(None);
+        }
+        input::lock(&path).map(Some)
     }
 
     /// What the operator says a tool does.
@@ -51,7 +71,7 @@ impl Written {
     }
 
     /// The directory that its paths start from.
-    fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
     }
 
@@ -67,7 +87,7 @@ impl Written {
         }
         let lock = input::lock_if_any(lock)?;
         let environment = |name: &str| std::env::var(name).ok();
-        let surroundings = Surroundings { directory: self.directory(), environment: &environment };
+        let surroundings = Surroundings { directory: self.directory(), environment: &environment, effects: None };
         assemble::workspace(&self.config, catalog, lock, &surroundings, Strictness::Checking)
             .map_err(|error| Failure::Problems(error.problems().to_vec()))
     }

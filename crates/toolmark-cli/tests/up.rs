@@ -15,10 +15,14 @@ struct Running {
 
 impl Running {
     fn start() -> Self {
+        // A folder without a configuration.
+        Self::start_in(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")), "15 tools in 4 packs")
+    }
+
+    fn start_in(folder: &std::path::Path, tools: &str) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolmark"))
             .args(["up", "--listen", "127.0.0.1:0", "--store", "sqlite::memory:"])
-            // A folder without a configuration.
-            .current_dir(env!("CARGO_TARGET_TMPDIR"))
+            .current_dir(folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -29,7 +33,7 @@ impl Running {
         let address = address.expect("where it listens").to_owned();
         // The packs are named when they are there; what follows is read so that nothing waits for a full pipe.
         let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("tools in"));
-        assert_eq!(ready.as_deref(), Some("15 tools in 4 packs"));
+        assert_eq!(ready.as_deref(), Some(tools));
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, address }
     }
@@ -123,18 +127,42 @@ fn a_foreign_origin_and_a_foreign_host_are_each_turned_away() {
 
 #[test]
 fn a_gateway_that_cannot_check_callers_does_not_listen_where_others_reach_it() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("up-with-auth");
+    let done = Command::new(env!("CARGO_BIN_EXE_toolmark"))
+        .args(["up", "--store", "sqlite::memory:", "--listen", "0.0.0.0:0"])
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .expect("toolmark runs");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(6), "{said}");
+    assert!(said.contains("error[config-listen-without-auth]"), "{said}");
+}
+
+#[test]
+fn a_file_that_changes_is_taken_over_and_one_that_is_wrong_is_not() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("up-reload");
     std::fs::create_dir_all(&folder).expect("a folder");
-    std::fs::write(folder.join("auth.toml"), "[gateway.auth]\ntokens = true\n").expect("a file");
-    for arguments in [&["--listen", "0.0.0.0:0"][..], &["--config", "auth.toml", "--listen", "127.0.0.1:0"]] {
-        let done = Command::new(env!("CARGO_BIN_EXE_toolmark"))
-            .args(["up", "--store", "sqlite::memory:"])
-            .args(arguments)
-            .current_dir(&folder)
-            .output()
-            .expect("toolmark runs");
-        let said = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert_eq!(done.status.code(), Some(6), "{said}");
-        assert!(said.contains("error[gateway-listen]"), "{said}");
-    }
+    let file = folder.join("toolmark.toml");
+    let write = |text: &str| std::fs::write(&file, text).expect("a file");
+    let (before, task) = ("[names]\nexposure = \"auto\"\n", "[tasks.look]\nexpect = [\"PURE|*|*\"]\n");
+    write(before);
+    let gateway = Running::start_in(&folder, "0 tools in 0 packs");
+    let status = |name: &str| gateway.send(&format!("GET /mcp/{name} HTTP/1.1\r\nHost: {}", gateway.address), "").0;
+    let becomes = |name: &str, there: bool| {
+        (0..1_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            (status(name) != 404) == there
+        })
+    };
+    assert_eq!(status("look"), 404);
+    write(&format!("{before}{task}"));
+    assert!(becomes("look", true), "the task is there");
+    write(&format!("{before}{task}nonsense ="));
+    let other = task.replace("look", "other");
+    // Nothing says when a file was refused, so the next good one tells that the bad one was seen.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_ne!(status("look"), 404, "the old one still holds");
+    write(&format!("{before}{other}"));
+    assert!(becomes("other", true), "the next one is taken over");
+    assert!(becomes("look", false), "and what it lacks is gone");
+    gateway.stop();
 }

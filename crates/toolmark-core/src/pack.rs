@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::definition::Definition;
 use crate::explain::Explain as _;
+use crate::exposure::Mode;
 use crate::names::{CanonicalName, PackName, RawName};
 use crate::problem::{Owner, Problem};
 use crate::tool::{Source, Tool, ToolKind};
@@ -18,6 +19,7 @@ struct Inner {
     name: Option<PackName>,
     source: Source,
     prefix: Option<String>,
+    exposure: Option<Mode>,
     tools: Box<[Tool]>,
     /// Names that somebody claims although the tool behind them was refused.
     refused: Vec<RawName>,
@@ -30,6 +32,7 @@ pub struct PackBuilder {
     name: Option<PackName>,
     source: Source,
     prefix: Option<String>,
+    exposure: Option<Mode>,
     tools: Vec<(ToolKind, Definition)>,
     refused: Vec<RawName>,
     problems: Vec<Problem>,
@@ -42,20 +45,25 @@ impl Pack {
     /// Begins a pack.
     #[must_use]
     pub fn builder(name: PackName, source: Source) -> PackBuilder {
-        PackBuilder {
-            name: Some(name),
-            source,
-            prefix: None,
-            tools: Vec::new(),
-            refused: Vec::new(),
-            problems: Vec::new(),
-        }
+        Self::begin(Some(name), source)
     }
 
     /// Begins the tools that no pack owns.
     #[must_use]
     pub fn without_name(source: Source) -> PackBuilder {
-        PackBuilder { name: None, source, prefix: None, tools: Vec::new(), refused: Vec::new(), problems: Vec::new() }
+        Self::begin(None, source)
+    }
+
+    fn begin(name: Option<PackName>, source: Source) -> PackBuilder {
+        PackBuilder {
+            name,
+            source,
+            prefix: None,
+            exposure: None,
+            tools: Vec::new(),
+            refused: Vec::new(),
+            problems: Vec::new(),
+        }
     }
 
     /// Its name, unless it holds the tools that no pack owns.
@@ -74,6 +82,12 @@ impl Pack {
     #[must_use]
     pub fn prefix(&self) -> Option<&str> {
         self.0.prefix.as_deref()
+    }
+
+    /// How the names of its tools are exposed, where that is not as everywhere.
+    #[must_use]
+    pub fn exposure(&self) -> Option<Mode> {
+        self.0.exposure
     }
 
     /// Its tools, in the order in which they were listed.
@@ -111,6 +125,13 @@ impl PackBuilder {
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
+        self
+    }
+
+    /// Exposes the names of its tools in another way than those of other packs.
+    #[must_use]
+    pub fn exposure(mut self, mode: Mode) -> Self {
+        self.exposure = Some(mode);
         self
     }
 
@@ -152,12 +173,12 @@ impl PackBuilder {
     /// all are left out, because none of them is the one that was meant.
     #[must_use]
     pub fn build(self) -> Pack {
-        let Self { name, source, prefix, tools: listed, mut refused, mut problems } = self;
+        let Self { name, source, prefix, exposure, tools: listed, mut refused, mut problems } = self;
         if listed.len() > Pack::MAX_TOOLS {
             let place = listed.get(Pack::MAX_TOOLS).map(|(_, definition)| definition.slice().place());
             problems.push(Problem::pack_too_large(name.as_ref(), &source, listed.len(), place));
             refused.extend(listed.into_iter().map(|(_, definition)| definition.name().clone()));
-            return Pack(Arc::new(Inner { name, source, prefix, tools: Box::default(), refused, problems }));
+            return Pack(Arc::new(Inner { name, source, prefix, exposure, tools: Box::default(), refused, problems }));
         }
         let mut tools = Vec::with_capacity(listed.len());
         for (kind, definition) in listed {
@@ -183,7 +204,7 @@ impl PackBuilder {
                 keep
             });
         }
-        Pack(Arc::new(Inner { name, source, prefix, tools: tools.into(), refused, problems }))
+        Pack(Arc::new(Inner { name, source, prefix, exposure, tools: tools.into(), refused, problems }))
     }
 }
 

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolmark_config::Config;
 use toolmark_config::sections;
+use toolmark_config::values::Trust;
+use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::gate::{Baseline, Expectation};
@@ -16,6 +18,8 @@ use toolmark_core::names::{CanonicalName, PackName};
 use toolmark_core::pack::Pack;
 use toolmark_core::problem::Problem;
 use toolmark_core::text::visible;
+use toolmark_core::tool::Tool;
+use toolmark_effects::EffectCache;
 use toolmark_policy::PolicyConfig;
 use toolmark_policy::pattern::Glob;
 use toolmark_runtime::{Task, TaskName, Tasks, Workspace, WorkspaceBuilder};
@@ -29,6 +33,8 @@ pub struct Surroundings<'s> {
     pub directory: &'s Path,
     /// The environment.
     pub environment: &'s dyn Fn(&str) -> Option<String>,
+    /// What was found out about calls under an earlier configuration.
+    pub effects: Option<Arc<EffectCache>>,
 }
 
 /// How a setting is taken that names a tool which is not there.
@@ -78,6 +84,22 @@ struct ToolMissing {
     known: Vec<String>,
 }
 
+/// The files that a configuration names, whether they are there or not: policies, baselines, and those with variables of packs.
+#[must_use]
+pub fn files(config: &Config, surroundings: &Surroundings<'_>) -> Vec<PathBuf> {
+    let directory = surroundings.directory;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for pattern in &config.policy.cedar.0 {
+        files.push(directory.join(pattern));
+        files.extend(matching(directory, pattern));
+    }
+    files.extend(config.tasks.iter().filter_map(|(_, task)| Some(directory.join(task.baseline.as_ref()?))));
+    let variables = config.packs.iter().filter_map(|(_, pack)| pack.env_file.as_ref());
+    let variables = variables.filter_map(|file| file.expand(&surroundings.environment).ok());
+    files.extend(variables.map(|file| directory.join(file.expose())));
+    files
+}
+
 /// Makes the workspace for a catalog.
 ///
 /// # Errors
@@ -93,9 +115,16 @@ pub fn workspace(
     let tasks = tasks(config, surroundings, &mut problems);
     let policy = policy(config, &catalog, surroundings, strictness, &mut problems);
     let mut builder = WorkspaceBuilder::new().policy(policy).tasks(tasks.clone()).lock(lock);
+    if let Some(effects) = &surroundings.effects {
+        builder = builder.effects(Arc::clone(effects));
+    }
     for (name, pack) in &config.packs {
-        let listed = catalog.pack(name.as_str()).filter(|_| strictness == Strictness::Checking);
-        builder = of_pack(builder, (name, pack), listed, &tasks, surroundings, &mut problems);
+        let listed = catalog.pack(name.as_str());
+        if let Some(listed) = listed.filter(|_| pack.trust == Trust::Trusted) {
+            builder = believed(builder, listed);
+        }
+        let checked = listed.filter(|_| strictness == Strictness::Checking);
+        builder = of_pack(builder, (name, pack), checked, &tasks, surroundings, &mut problems);
     }
     match builder.build(catalog) {
         Ok(workspace) if problems.is_empty() => Ok(workspace),
@@ -105,6 +134,12 @@ pub fn workspace(
             Err(AssembleError { problems })
         }
     }
+}
+
+/// What a trusted publisher says of its tools, taken as the operator's word. What the operator says itself comes after and wins.
+fn believed(builder: WorkspaceBuilder, pack: &Pack) -> WorkspaceBuilder {
+    let claimed = |tool: &Tool| Some((tool.canonical().clone(), KnownBehavior::claimed(tool.definition())?));
+    pack.tools().iter().filter_map(claimed).fold(builder, |builder, (tool, behavior)| builder.behavior(tool, behavior))
 }
 
 /// What one pack adds.

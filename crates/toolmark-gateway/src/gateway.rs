@@ -1,183 +1,86 @@
 //! The running gateway: packs under supervision, one snapshot at a time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use serde_json::{Map, Value};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 use toolmark_config::Config;
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
-use toolmark_core::explain::{Code, Explain, Report, facts};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
+use toolmark_effects::EffectCache;
 use toolmark_mcp::downstream::Changed;
-use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
+use toolmark_runtime::{Pipeline, Workspace};
 use toolmark_store::Store;
 
-use crate::assemble::{self, Strictness, Surroundings};
+use crate::assemble::{self, AssembleError, Strictness, Surroundings};
+use crate::builder::{StartGatewayError, handles};
 use crate::listing::Listed;
-use crate::metrics::{Measured, Metrics};
-use crate::pack::{News, PackHandle, PackState, Way};
+use crate::metrics::Metrics;
+use crate::names::Names;
+use crate::pack::{News, PackHandle, PackState};
 use crate::snapshot::Snapshot;
 
-/// Collects what a gateway is made of.
-pub struct GatewayBuilder {
-    config: Config,
-    directory: PathBuf,
-    lock: Option<Lock>,
-    built: Vec<PackHandle>,
-    approvals: Arc<dyn Approvals>,
-    recorder: Arc<dyn Recorder>,
-    store: Option<Store>,
-}
+/// How long what is new waits for more of it before it is written down.
+const SAVE: Duration = Duration::from_millis(200);
+
+/// How long after a failure that is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// A gateway that runs. Cheap to share behind an `Arc`.
 pub struct Gateway {
-    config: Arc<Config>,
-    directory: PathBuf,
-    lock: Option<Lock>,
-    packs: HashMap<PackName, Arc<PackHandle>>,
-    listed: Mutex<BTreeMap<PackName, Arc<Listed>>>,
-    current: ArcSwap<Snapshot>,
-    pipeline: Pipeline,
-    metrics: Arc<Metrics>,
-    store: Option<Store>,
-    changes: broadcast::Sender<Changed>,
-    tasks: Mutex<Vec<JoinHandle<()>>>,
+    pub(crate) directory: PathBuf,
+    pub(crate) state: Mutex<State>,
+    pub(crate) current: ArcSwap<Snapshot>,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) store: Option<Store>,
+    pub(crate) names: Arc<Names>,
+    pub(crate) changes: broadcast::Sender<Changed>,
+    pub(crate) news: mpsc::Sender<News>,
+    pub(crate) tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// A gateway that cannot be started, with every reason.
-#[derive(Debug, thiserror::Error)]
-#[error("the gateway cannot be started")]
-pub struct StartGatewayError {
-    problems: Vec<Problem>,
+/// What snapshots are made from. Replaced as a whole by a reload.
+pub(crate) struct State {
+    pub(crate) config: Arc<Config>,
+    pub(crate) lock: Option<Lock>,
+    pub(crate) packs: HashMap<PackName, Arc<PackHandle>>,
+    pub(crate) listed: BTreeMap<PackName, Arc<Listed>>,
+    /// Packs whose lists are not written down yet.
+    pub(crate) unsaved: HashSet<PackName>,
 }
 
-/// A pack that cannot even be tried.
-#[derive(Debug, thiserror::Error)]
-#[error("the pack `{pack}` cannot be started: {why}")]
-struct PackUnusable {
-    pack: String,
-    why: String,
-}
-
-impl GatewayBuilder {
-    /// A gateway for this configuration, whose relative paths start from a directory.
-    #[must_use]
-    pub fn new(config: Config, directory: PathBuf) -> Self {
-        Self {
-            config,
-            directory,
-            lock: None,
-            built: Vec::new(),
-            approvals: Arc::new(Unattended),
-            recorder: Arc::new(NoRecords),
-            store: None,
-        }
-    }
-
-    /// What was approved.
-    #[must_use]
-    pub fn lock(mut self, lock: Option<Lock>) -> Self {
-        self.lock = lock;
-        self
-    }
-
-    /// Who keeps records.
-    #[must_use]
-    pub fn recorder(mut self, recorder: Arc<dyn Recorder>) -> Self {
-        self.recorder = recorder;
-        self
-    }
-
-    /// Where it remembers: the tokens of callers are there.
-    #[must_use]
-    pub fn store(mut self, store: Store) -> Self {
-        self.store = Some(store);
-        self
-    }
-
-    /// A server in this process. `build` gives our end of two pipes: what we read from it, and what we write to it.
-    #[must_use]
-    pub fn built_in(
-        mut self,
-        name: PackName,
-        build: impl Fn() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) + Send + Sync + 'static,
-    ) -> Self {
-        let source = toolmark_core::tool::Source::new(&format!("built-in:{name}"));
-        let timeout = std::time::Duration::from_secs(30);
-        self.built.push(PackHandle::new(name, source, timeout, Way::Built(Box::new(build))));
-        self
-    }
-
-    /// Starts every pack, all at once, and returns while they are starting.
-    ///
-    /// # Errors
-    /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
-    pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
-        let environment = |name: &str| std::env::var(name).ok();
-        let expanded = self.config.expand(&environment);
-        let expanded = expanded.map_err(|error| StartGatewayError::of(error.report()))?;
-        let mut problems = Vec::new();
-        let mut packs: HashMap<PackName, Arc<PackHandle>> =
-            self.built.into_iter().map(|pack| (pack.name().clone(), Arc::new(pack))).collect();
-        for (name, connection) in &expanded.connections {
-            let Some(settings) = self.config.packs.get(name) else { continue };
-            match PackHandle::configured(name.clone(), settings, connection) {
-                Ok(pack) => {
-                    packs.insert(name.clone(), Arc::new(pack));
-                }
-                Err(why) => {
-                    let error = PackUnusable { pack: name.to_string(), why };
-                    problems.push(Problem::refused(error.report(), None));
-                }
-            }
-        }
-        if !problems.is_empty() {
-            return Err(StartGatewayError { problems });
-        }
-        let surroundings = Surroundings { directory: &self.directory, environment: &environment };
-        let empty = Catalog::builder().build_partly();
-        let workspace = assemble::workspace(&self.config, empty, self.lock.clone(), &surroundings, Strictness::Running)
-            .map_err(|error| StartGatewayError { problems: error.problems().to_vec() })?;
-        let config = Arc::new(self.config);
-        let snapshot = Snapshot::new(workspace, Arc::clone(&config), packs.clone(), BTreeMap::new());
-        let (changes, _) = broadcast::channel(256);
-        let metrics = Arc::new(Metrics::new());
-        let recorder = Arc::new(Measured::new(Arc::clone(&metrics), self.recorder));
-        let gateway = Arc::new(Gateway {
-            config,
-            directory: self.directory,
-            lock: self.lock,
-            packs,
-            listed: Mutex::default(),
-            current: ArcSwap::from_pointee(snapshot),
-            pipeline: Pipeline::new(self.approvals, recorder),
-            metrics,
-            store: self.store,
-            changes,
-            tasks: Mutex::default(),
-        });
-        gateway.run();
-        Ok(gateway)
-    }
+/// What a reload changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reloaded {
+    /// Packs that are new.
+    pub added: Vec<PackName>,
+    /// Packs that are gone.
+    pub removed: Vec<PackName>,
+    /// Packs that are reached in another way and start again.
+    pub restarted: Vec<PackName>,
+    /// Parts of the configuration that hold from the next start on.
+    pub later: Vec<&'static str>,
 }
 
 impl Gateway {
-    fn run(self: &Arc<Self>) {
-        let (news, heard) = mpsc::channel(64);
+    pub(crate) fn run(self: &Arc<Self>, heard: mpsc::Receiver<News>) {
+        let packs: Vec<_> = self.state().packs.values().cloned().collect();
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        for pack in self.packs.values() {
-            tasks.push(tokio::spawn(Arc::clone(pack).supervise(news.clone())));
-        }
+        tasks.extend(packs.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone()))));
         tasks.push(tokio::spawn(Arc::clone(self).attend(heard)));
+        if self.store.is_some() {
+            tasks.push(tokio::spawn(Arc::clone(self).write_down()));
+        }
     }
 
-    /// Takes in what packs say, until all of them are gone.
+    /// Takes in what packs say, until the gateway stops.
     async fn attend(self: Arc<Self>, mut heard: mpsc::Receiver<News>) {
         while let Some(news) = heard.recv().await {
             match news {
@@ -186,49 +89,214 @@ impl Gateway {
                     let _ = taken.send(());
                 }
                 News::Resource(pack, uri) => {
-                    let uri = self.snapshot().exposed_resource(&pack, uri);
+                    let uri = self.snapshot().offers().exposed_resource(&pack, uri);
                     let _ = self.changes.send(Changed::Resource(uri.into()));
                 }
-                News::State => {}
+                // Lists say which packs are away.
+                News::State => {
+                    let state = self.state();
+                    let workspace = Arc::clone(self.snapshot().shared_workspace());
+                    self.current.store(Arc::new(self.snapshot_of(&state, workspace)));
+                }
             }
         }
     }
 
+    /// Writes down names and lists from time to time.
+    async fn write_down(self: Arc<Self>) {
+        loop {
+            self.names.bell().notified().await;
+            tokio::time::sleep(SAVE).await;
+            self.save().await;
+            if self.names.is_unsaved() || !self.state().unsaved.is_empty() {
+                tokio::time::sleep(AGAIN).await;
+                self.names.bell().notify_one();
+            }
+        }
+    }
+
+    /// Writes down what is new since the last time.
+    pub(crate) async fn save(&self) {
+        let Some(store) = &self.store else { return };
+        let unsaved: Vec<_> = {
+            let mut state = self.state();
+            let names = std::mem::take(&mut state.unsaved);
+            let both = |name: PackName| Some((state.packs.get(&name)?.clone(), state.listed.get(&name)?.clone()));
+            names.into_iter().filter_map(both).collect()
+        };
+        for (pack, listed) in unsaved {
+            if let Err(error) = listed.save(store, pack.name(), pack.source()).await {
+                tracing::warn!(pack = %pack.name(), %error, "the list is not written down; tried again");
+                self.state().unsaved.insert(pack.name().clone());
+            }
+        }
+        if self.names.is_unsaved() && self.names.save(store).await {
+            let state = self.state();
+            let workspace = Arc::clone(self.snapshot().shared_workspace());
+            self.current.store(Arc::new(self.snapshot_of(&state, workspace)));
+            drop(state);
+            self.tell([Changed::Tools, Changed::Prompts, Changed::Resources]);
+        }
+    }
+
     /// Makes the snapshot in which a pack offers this.
-    fn take_in(&self, pack: &PackName, listed: Listed) {
-        let mut all = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(pack.clone(), Arc::new(listed));
-        let mut builder: CatalogBuilder = Catalog::builder();
-        // The order of the configuration decides who keeps a name that two have.
-        let order = self.config.packs.iter().map(|(name, _)| name);
-        let rest = all.keys().filter(|name| self.config.packs.get(name).is_none());
-        for name in order.chain(rest) {
-            let (Some(own), Some(handle)) = (all.get(name), self.packs.get(name)) else { continue };
-            builder = builder.pack(own.pack(name, self.config.packs.get(name), handle.source()));
+    fn take_in(&self, pack: &Arc<PackHandle>, listed: Listed) {
+        let name = pack.name();
+        let mut state = self.state();
+        // One that was replaced in the meantime has nothing to say any more.
+        if !state.packs.get(name).is_some_and(|current| Arc::ptr_eq(current, pack)) {
+            return;
         }
-        let catalog = builder.build_partly();
-        for problem in catalog.problems() {
-            tracing::warn!(%pack, "{problem}");
+        let before = state.listed.insert(name.clone(), Arc::new(listed));
+        let after = state.listed.get(name).cloned().unwrap_or_default();
+        if before.as_ref().is_some_and(|before| *before == after) {
+            return;
         }
-        let environment = |name: &str| std::env::var(name).ok();
-        let surroundings = Surroundings { directory: &self.directory, environment: &environment };
-        let made = assemble::workspace(&self.config, catalog, self.lock.clone(), &surroundings, Strictness::Running);
-        match made {
+        state.unsaved.insert(name.clone());
+        self.names.bell().notify_one();
+        match self.workspace_of(&state) {
             Ok(workspace) => {
-                let snapshot = Snapshot::new(workspace, Arc::clone(&self.config), self.packs.clone(), all.clone());
-                self.current.store(Arc::new(snapshot));
-                drop(all);
-                for changed in [Changed::Tools, Changed::Prompts, Changed::Resources] {
-                    let _ = self.changes.send(changed);
-                }
+                self.current.store(Arc::new(self.snapshot_of(&state, Arc::new(workspace))));
+                drop(state);
+                let before = before.unwrap_or_default();
+                let changed = [
+                    (Changed::Tools, before.tools != after.tools),
+                    (Changed::Prompts, before.prompts != after.prompts),
+                    (Changed::Resources, before.resources != after.resources || before.templates != after.templates),
+                ];
+                self.tell(changed.into_iter().filter_map(|(what, changed)| changed.then_some(what)));
             }
             // What was there goes on: half a policy protects less than an old list.
             Err(error) => {
                 for problem in error.problems() {
-                    tracing::error!(%pack, "the new list is not used: {problem}");
+                    tracing::error!(pack = %name, "the new list is not used: {problem}");
                 }
+                match before {
+                    Some(before) => state.listed.insert(name.clone(), before),
+                    None => state.listed.remove(name),
+                };
             }
         }
+    }
+
+    /// Uses another configuration from now on. Calls under way end under the old one; servers that are reached as before are not
+    /// started again.
+    ///
+    /// # Errors
+    /// [`StartGatewayError`] with everything that is wrong; then everything is as before.
+    pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
+        let mut made = handles(&config, &self.directory)?;
+        let recalled = self.recalled(&made).await;
+        let (mut reloaded, mut retired, mut started) = (Reloaded::default(), Vec::new(), Vec::new());
+        {
+            let mut state = self.state();
+            let mut packs: HashMap<PackName, Arc<PackHandle>> = state
+                .packs
+                .iter()
+                .filter(|(_, pack)| pack.is_built_in())
+                .map(|(name, pack)| (name.clone(), Arc::clone(pack)))
+                .collect();
+            let mut listed = BTreeMap::new();
+            for name in packs.keys() {
+                listed.extend(state.listed.get_key_value(name).map(|(name, own)| (name.clone(), Arc::clone(own))));
+            }
+            for (name, _) in &config.packs {
+                let Some(new) = made.remove(name) else { continue };
+                let old = state.packs.get(name);
+                let known = state.listed.get(name).filter(|_| old.is_some_and(|old| old.source() == new.source()));
+                listed.extend(known.or_else(|| recalled.get(name)).map(|own| (name.clone(), Arc::clone(own))));
+                let pack = match old {
+                    Some(old) if old.is_reached_like(&new) => Arc::clone(old),
+                    Some(old) => {
+                        reloaded.restarted.push(name.clone());
+                        retired.push(Arc::clone(old));
+                        Arc::new(new.in_place_of(old))
+                    }
+                    None => {
+                        reloaded.added.push(name.clone());
+                        Arc::new(new)
+                    }
+                };
+                if old.is_none_or(|old| !Arc::ptr_eq(old, &pack)) {
+                    started.push(Arc::clone(&pack));
+                }
+                packs.insert(name.clone(), pack);
+            }
+            for (name, pack) in state.packs.iter().filter(|(name, _)| !packs.contains_key(*name)) {
+                reloaded.removed.push(name.clone());
+                retired.push(Arc::clone(pack));
+            }
+            reloaded.removed.sort();
+            let before = &state.config;
+            for (part, same) in
+                [("gateway", before.gateway == config.gateway), ("telemetry", before.telemetry == config.telemetry)]
+            {
+                reloaded.later.extend((!same).then_some(part));
+            }
+            let unsaved = std::mem::take(&mut state.unsaved);
+            let new = State { config: Arc::new(config), lock, packs, listed, unsaved };
+            let workspace = match self.workspace_of(&new) {
+                Ok(workspace) => Arc::new(workspace),
+                Err(error) => {
+                    state.unsaved = new.unsaved;
+                    return Err(StartGatewayError::new(error.problems().to_vec()));
+                }
+            };
+            self.current.store(Arc::new(self.snapshot_of(&new, workspace)));
+            *state = new;
+        }
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|task| !task.is_finished());
+        tasks.extend(started.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone()))));
+        tasks.extend(retired.into_iter().map(|pack| tokio::spawn(pack.retire())));
+        drop(tasks);
+        self.tell([Changed::Tools, Changed::Prompts, Changed::Resources]);
+        Ok(reloaded)
+    }
+
+    /// What the store knows of packs that are new here.
+    async fn recalled(&self, made: &HashMap<PackName, PackHandle>) -> HashMap<PackName, Arc<Listed>> {
+        let mut recalled = HashMap::new();
+        let Some(store) = &self.store else { return recalled };
+        for (name, pack) in made {
+            match Listed::recall(store, name, pack.source()).await {
+                Ok(listed) => recalled.extend(listed.map(|listed| (name.clone(), Arc::new(listed)))),
+                Err(error) => tracing::warn!(pack = %name, %error, "what the pack listed before is not known"),
+            }
+        }
+        recalled
+    }
+
+    /// What judges calls under a state.
+    pub(crate) fn workspace_of(&self, state: &State) -> Result<Workspace, AssembleError> {
+        let effects = Arc::clone(self.snapshot().workspace().effects());
+        assembled(state, &self.directory, Some(effects), Strictness::Running)
+    }
+
+    pub(crate) fn snapshot_of(&self, state: &State, workspace: Arc<Workspace>) -> Snapshot {
+        let (config, names) = (Arc::clone(&state.config), Arc::clone(&self.names));
+        Snapshot::new(workspace, config, &state.packs, state.listed.clone(), names)
+    }
+
+    /// Settings that name tools which nobody has. They hold nothing; whoever wrote them should know.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<Problem> {
+        let state = self.state();
+        match assembled(&state, &self.directory, None, Strictness::Checking) {
+            Ok(_) => Vec::new(),
+            Err(error) => error.problems().to_vec(),
+        }
+    }
+
+    fn tell(&self, changes: impl IntoIterator<Item = Changed>) {
+        for changed in changes {
+            // Nobody may be listening.
+            let _ = self.changes.send(changed);
+        }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Everything as it is now.
@@ -262,60 +330,62 @@ impl Gateway {
     /// The packs, by name.
     #[must_use]
     pub fn packs(&self) -> Vec<Arc<PackHandle>> {
-        let mut packs: Vec<_> = self.packs.values().cloned().collect();
+        let mut packs: Vec<_> = self.state().packs.values().cloned().collect();
         packs.sort_by(|one, other| one.name().cmp(other.name()));
         packs
     }
 
     /// Waits until no pack is starting any more, however that ended.
     pub async fn settled(&self) {
-        while self.packs.values().any(|pack| pack.state() == PackState::Starting) {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        while self.packs().iter().any(|pack| pack.state() == PackState::Starting) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
-    /// Ends every pack and whatever it started.
+    /// Ends every pack and whatever it started, and writes down what is new.
     pub async fn stop(&self) {
-        futures_util::future::join_all(self.packs.values().map(|pack| pack.stop())).await;
+        let packs = self.packs();
+        futures_util::future::join_all(packs.iter().map(|pack| pack.stop())).await;
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in tasks {
             task.abort();
         }
+        self.save().await;
     }
 }
 
-impl StartGatewayError {
-    fn of(report: Report) -> Self {
-        Self { problems: vec![Problem::refused(report, None)] }
-    }
-
-    /// Every reason.
-    #[must_use]
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
-    }
+/// The workspace of a state.
+pub(crate) fn assembled(
+    state: &State,
+    directory: &std::path::Path,
+    effects: Option<Arc<EffectCache>>,
+    strictness: Strictness,
+) -> Result<Workspace, AssembleError> {
+    let environment = |name: &str| std::env::var(name).ok();
+    let surroundings = Surroundings { directory, environment: &environment, effects };
+    assemble::workspace(&state.config, state.catalog(), state.lock.clone(), &surroundings, strictness)
 }
 
-impl Explain for PackUnusable {
-    fn code(&self) -> Code {
-        Code::new("pack-unusable")
-    }
-
-    fn why(&self) -> String {
-        "a pack that is left out silently would be missed by nobody until its tools are needed".into()
-    }
-
-    fn fix(&self) -> String {
-        format!("correct `[packs.{}]`, or set `enabled = false`", self.pack)
-    }
-
-    fn facts(&self) -> Map<String, Value> {
-        facts([("pack", self.pack.as_str().into())])
+impl State {
+    /// The tools of all packs. The order of the configuration decides who keeps a name that two have.
+    fn catalog(&self) -> Catalog {
+        let mut builder: CatalogBuilder = Catalog::builder();
+        let order = self.config.packs.iter().map(|(name, _)| name);
+        let rest = self.listed.keys().filter(|name| self.config.packs.get(name).is_none());
+        for name in order.chain(rest) {
+            let (Some(own), Some(handle)) = (self.listed.get(name), self.packs.get(name)) else { continue };
+            builder = builder.pack(own.pack(name, self.config.packs.get(name), handle.source()));
+        }
+        let catalog = builder.build_partly();
+        for problem in catalog.problems() {
+            tracing::warn!("{problem}");
+        }
+        catalog
     }
 }
 
 impl std::fmt::Debug for Gateway {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Gateway").field("packs", &self.packs.len()).finish_non_exhaustive()
+        f.debug_struct("Gateway").field("packs", &self.state().packs.len()).finish_non_exhaustive()
     }
 }

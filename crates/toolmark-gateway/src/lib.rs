@@ -6,22 +6,41 @@
 pub mod access;
 pub mod assemble;
 mod audit;
+mod breaker;
+mod builder;
 pub mod demo;
 mod gateway;
 mod listing;
 pub mod metrics;
+mod names;
+mod offers;
 mod pack;
+mod pages;
 mod server;
 mod service;
 mod snapshot;
 mod view;
+mod watch;
 mod wishes;
 
 pub use audit::AuditRecorder;
-pub use gateway::{Gateway, GatewayBuilder, StartGatewayError};
+pub use builder::{GatewayBuilder, StartGatewayError};
+pub use gateway::{Gateway, Reloaded};
 pub use listing::{Listed, Offer};
 pub use pack::{PackHandle, PackState};
 pub use server::{Serve, ServeError};
 pub use service::Front;
 pub use snapshot::Snapshot;
-pub use view::{View, ViewName};
+pub use view::{View, ViewError, ViewName};
+pub use watch::Watch;
+
+#[cfg(test)]
+mod tests {
+    use toolmark_store::{Location, Micros, Settings, Store};
+
+    /// A store that is forgotten.
+    pub(crate) async fn store() -> Store {
+        let settings = Settings::new(|| Micros::new(1));
+        Store::open(&Location::Memory, &settings).await.expect("a store in memory")
+    }
+}

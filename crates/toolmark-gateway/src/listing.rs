@@ -1,8 +1,10 @@
-//! What a server offers, as it said it: definitions as text, in its order.
+//! What a server offers, as it said it: definitions as text, in its order; and the same from the store, for a server that is away.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use toolmark_config::sections;
 use toolmark_core::definition::{Definition, Form};
 use toolmark_core::document::{Document, Slice};
@@ -13,9 +15,10 @@ use toolmark_core::problem::Problem;
 use toolmark_core::tool::{Source, ToolKind};
 use toolmark_mcp::upstream::{ListError, ListKind, Upstream};
 use toolmark_mcp::wire::{Limits, RawObject};
+use toolmark_store::{DefinitionKind, KnownDefinition, Listing, Store, StoreError};
 
 /// Everything one server offers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     /// Tools, each the text of an object.
     pub tools: Vec<Bytes>,
@@ -31,8 +34,16 @@ pub struct Listed {
     pub subscribes: bool,
 }
 
+/// What is remembered of a server beside its lists.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct About {
+    completes: bool,
+    subscribes: bool,
+}
+
 /// A resource, a template or a prompt: what it is called by, and all that was said about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// The address, the template or the name.
     pub key: Arc<str>,
@@ -58,8 +69,11 @@ impl Listed {
         };
         if has("resources") {
             listed.resources = offers(upstream.list(ListKind::Resources).await?.items, "uri");
-            let templates = upstream.list(ListKind::Templates).await;
-            listed.templates = templates.map(|templates| offers(templates.items, "uriTemplate")).unwrap_or_default();
+            // Servers with resources need not know of templates; anything else that goes wrong is worth a line.
+            match upstream.list(ListKind::Templates).await {
+                Ok(templates) => listed.templates = offers(templates.items, "uriTemplate"),
+                Err(error) => tracing::info!(%error, "a server lists no templates of resources"),
+            }
         }
         if has("prompts") {
             listed.prompts = offers(upstream.list(ListKind::Prompts).await?.items, "name");
@@ -67,11 +81,69 @@ impl Listed {
         Ok(listed)
     }
 
+    /// What a pack from this source listed when it was last seen.
+    pub(crate) async fn recall(store: &Store, pack: &PackName, source: &Source) -> Result<Option<Self>, StoreError> {
+        let Some((known, definitions)) = store.definitions(pack.as_str()).await? else { return Ok(None) };
+        if known.source != source.to_string() {
+            return Ok(None);
+        }
+        let about: About = known.about.and_then(|about| serde_json::from_str(&about).ok()).unwrap_or_default();
+        let mut listed = Self { completes: about.completes, subscribes: about.subscribes, ..Self::default() };
+        for definition in definitions {
+            let text = Bytes::from(definition.text);
+            match definition.kind {
+                DefinitionKind::Tool => listed.tools.push(text),
+                DefinitionKind::Resource => listed.resources.extend(offer(text, "uri")),
+                DefinitionKind::Template => listed.templates.extend(offer(text, "uriTemplate")),
+                DefinitionKind::Prompt => listed.prompts.extend(offer(text, "name")),
+            }
+        }
+        Ok(Some(listed))
+    }
+
+    /// Writes down what a pack lists now.
+    pub(crate) async fn save(&self, store: &Store, pack: &PackName, source: &Source) -> Result<(), StoreError> {
+        let definition = |kind: DefinitionKind, name: String, raw: &Bytes| KnownDefinition {
+            kind,
+            name,
+            text: String::from_utf8_lossy(raw).into_owned(),
+            digest: Sha256::digest(raw).into(),
+        };
+        let tool = |raw: &Bytes| {
+            let name = RawObject::read(raw.clone(), Limits::default()).ok()?.text("name")?.into_owned();
+            Some(definition(DefinitionKind::Tool, name, raw))
+        };
+        let mut definitions: Vec<KnownDefinition> = self.tools.iter().filter_map(tool).collect();
+        let others = [
+            (DefinitionKind::Resource, &self.resources),
+            (DefinitionKind::Template, &self.templates),
+            (DefinitionKind::Prompt, &self.prompts),
+        ];
+        for (kind, offers) in others {
+            let all = offers.iter().map(|offer| definition(kind, offer.key.to_string(), offer.object.raw()));
+            definitions.extend(all);
+        }
+        // A name that a server lists twice is kept once; which of the two is refused anyway.
+        let mut seen = std::collections::HashSet::new();
+        definitions.retain(|one| seen.insert((one.kind, one.name.clone())));
+        let about = serde_json::json!({"completes": self.completes, "subscribes": self.subscribes}).to_string();
+        let listing = Listing {
+            pack: pack.as_str(),
+            source: &source.to_string(),
+            about: Some(&about),
+            definitions: &definitions,
+        };
+        store.replace_definitions(listing).await
+    }
+
     /// Its tools as a pack, without those that the operator leaves out. What cannot be read is a problem of the pack.
     pub(crate) fn pack(&self, name: &PackName, settings: Option<&sections::Pack>, source: &Source) -> Pack {
         let mut builder = Pack::builder(name.clone(), source.clone());
         if let Some(prefix) = settings.and_then(|settings| settings.prefix.as_ref()) {
             builder = builder.prefix(prefix.clone());
+        }
+        if let Some(mode) = settings.and_then(|settings| settings.exposure) {
+            builder = builder.exposure(mode);
         }
         let mut text = String::new();
         let mut places = Vec::new();
@@ -97,10 +169,16 @@ impl Listed {
 }
 
 fn offers(items: Vec<Bytes>, key: &str) -> Vec<Offer> {
-    let read = |item: Bytes| {
-        let object = RawObject::read(item, Limits::default()).ok()?;
-        let key: Arc<str> = object.text(key)?.as_ref().into();
-        Some(Offer { key, object })
-    };
-    items.into_iter().filter_map(read).collect()
+    let all = items.len();
+    let offers: Vec<Offer> = items.into_iter().filter_map(|item| offer(item, key)).collect();
+    if offers.len() < all {
+        tracing::warn!(left_out = all - offers.len(), "a server lists entries without `{key}`");
+    }
+    offers
+}
+
+fn offer(item: Bytes, key: &str) -> Option<Offer> {
+    let object = RawObject::read(item, Limits::default()).ok()?;
+    let key: Arc<str> = object.text(key)?.as_ref().into();
+    Some(Offer { key, object })
 }

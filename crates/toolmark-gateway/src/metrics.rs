@@ -15,7 +15,7 @@ use toolmark_core::verdict::Decision;
 use toolmark_mcp::downstream::Held;
 use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder};
 
-use crate::pack::{PackHandle, PackState};
+use crate::pack::PackHandle;
 
 /// The type of what `/metrics` answers.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -174,7 +174,7 @@ impl Metrics {
     #[must_use]
     pub fn text(&self, packs: &[Arc<PackHandle>], held: Held) -> String {
         for pack in packs {
-            let now = state(&pack.state());
+            let now = pack.state().as_str();
             for state in ["starting", "ready", "unavailable", "stopped"] {
                 let labels = PackLabels { pack: pack.name().to_string(), state };
                 self.packs.get_or_create(&labels).set(i64::from(state == now));
@@ -214,16 +214,6 @@ impl Recorder for Measured {
     fn record(&self, record: &Record<'_>) {
         self.metrics.count(record);
         self.next.record(record);
-    }
-}
-
-/// The state in one word.
-pub(crate) const fn state(state: &PackState) -> &'static str {
-    match state {
-        PackState::Starting => "starting",
-        PackState::Ready => "ready",
-        PackState::Unavailable(_) => "unavailable",
-        PackState::Stopped => "stopped",
     }
 }
 

@@ -1,6 +1,7 @@
 //! One configured server: started, listened to, started again when it ends. A slow or dead one never holds up the others.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,15 +17,22 @@ use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Source;
 use toolmark_mcp::upstream::{
-    ConnectOptions, EventSender, ListKind, Target, Upstream, UpstreamEvent, UpstreamLimits, minimal_environment,
+    ConnectOptions, EventSender, StderrTail, Target, Upstream, UpstreamEvent, UpstreamLimits, minimal_environment,
 };
 use toolmark_mcp::wire::version::Era;
 
+use crate::breaker::Breaker;
 use crate::listing::Listed;
 use crate::wishes::Wishes;
 
 /// The first wait before a server is tried again, and the longest.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// How long after one listing the next may begin.
+const RELIST: Duration = Duration::from_millis(250);
+
+/// How many lines of standard error are shown of a program that ended.
+const LAST_WORDS: usize = 5;
 
 /// How a pack stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +45,19 @@ pub enum PackState {
     Unavailable(String),
     /// It was stopped with the gateway.
     Stopped,
+}
+
+impl PackState {
+    /// The state in one word.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Unavailable(_) => "unavailable",
+            Self::Stopped => "stopped",
+        }
+    }
 }
 
 /// How a pack is reached.
@@ -56,13 +77,16 @@ pub struct PackHandle {
     state: Mutex<PackState>,
     upstream: ArcSwapOption<Upstream>,
     stop: CancellationToken,
-    wishes: Wishes,
+    wishes: Arc<Wishes>,
+    breaker: Breaker,
+    /// What its program writes to standard error, kept from one start to the next.
+    stderr: StderrTail,
 }
 
 /// What a pack tells the gateway.
 pub(crate) enum News {
     /// Its lists, new or again; it waits until they are taken in.
-    Listed(PackName, Box<Listed>, oneshot::Sender<()>),
+    Listed(Arc<PackHandle>, Box<Listed>, oneshot::Sender<()>),
     /// It came or went.
     State,
     /// One of its resources changed.
@@ -70,8 +94,14 @@ pub(crate) enum News {
 }
 
 impl PackHandle {
-    pub(crate) fn configured(name: PackName, pack: &sections::Pack, connection: &Connection) -> Result<Self, String> {
-        let (target, source) = target(connection)?;
+    /// As configured. Relative paths start from a directory.
+    pub(crate) fn configured(
+        name: PackName,
+        pack: &sections::Pack,
+        connection: &Connection,
+        directory: &Path,
+    ) -> Result<Self, String> {
+        let (target, source) = target(connection, directory)?;
         let limits = UpstreamLimits {
             connect: pack.limits.start,
             request: pack.limits.timeout,
@@ -80,6 +110,7 @@ impl PackHandle {
             bytes: pack.limits.result_bytes.as_usize(),
             ..UpstreamLimits::default()
         };
+        let stderr = StderrTail::new(limits.stderr_lines);
         let era = match pack.era {
             WrittenEra::Auto => None,
             WrittenEra::Sessions => Some(Era::Session),
@@ -92,9 +123,37 @@ impl PackHandle {
             ),
             inherited: minimal_environment(std::env::vars_os()),
             limits,
+            stderr: Some(stderr.clone()),
             ..ConnectOptions::default()
         };
-        Ok(Self::new(name, source, pack.limits.timeout, Way::Configured(Box::new((target, options)))))
+        let breaker = Breaker::new(pack.limits.failures, pack.limits.rest);
+        Ok(Self {
+            breaker,
+            stderr,
+            ..Self::new(name, source, pack.limits.timeout, Way::Configured(Box::new((target, options))))
+        })
+    }
+
+    /// True when the other is reached in the same way, so that this one can stay as it is.
+    pub(crate) fn is_reached_like(&self, other: &Self) -> bool {
+        match (&self.way, &other.way) {
+            (Way::Configured(one), Way::Configured(other)) => {
+                one.0 == other.0 && one.1.era == other.1.era && one.1.limits == other.1.limits
+            }
+            _ => false,
+        }
+    }
+
+    /// True for a server in this process.
+    pub(crate) fn is_built_in(&self) -> bool {
+        matches!(self.way, Way::Built(_))
+    }
+
+    /// Takes over what clients want to hear from the server in whose place this one comes.
+    #[must_use]
+    pub(crate) fn in_place_of(mut self, other: &Self) -> Self {
+        self.wishes = Arc::clone(&other.wishes);
+        self
     }
 
     pub(crate) fn new(name: PackName, source: Source, timeout: Duration, way: Way) -> Self {
@@ -106,7 +165,9 @@ impl PackHandle {
             state: Mutex::new(PackState::Starting),
             upstream: ArcSwapOption::empty(),
             stop: CancellationToken::new(),
-            wishes: Wishes::default(),
+            wishes: Arc::default(),
+            breaker: Breaker::new(5, Duration::from_secs(10)),
+            stderr: StderrTail::new(1),
         }
     }
 
@@ -131,7 +192,7 @@ impl PackHandle {
     /// The last lines of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> Vec<String> {
-        self.upstream.load().as_ref().map(|upstream| upstream.stderr_tail()).unwrap_or_default()
+        self.stderr.lines()
     }
 
     /// How long its calls may take.
@@ -142,6 +203,11 @@ impl PackHandle {
     /// The connection, while there is one.
     pub(crate) fn upstream(&self) -> Option<Arc<Upstream>> {
         self.upstream.load_full().filter(|upstream| !upstream.is_closed())
+    }
+
+    /// Whether calls may go to it.
+    pub(crate) fn breaker(&self) -> &Breaker {
+        &self.breaker
     }
 
     /// What clients want to hear from it.
@@ -162,6 +228,16 @@ impl PackHandle {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 
+    /// Ends it once no call holds it any more, or at the latest when every call has run out of time.
+    pub(crate) async fn retire(self: Arc<Self>) {
+        // One is ours, one the supervisor's; snapshots hold the others, and calls hold snapshots.
+        let last = tokio::time::Instant::now() + self.timeout + Duration::from_secs(5);
+        while Arc::strong_count(&self) > 2 && tokio::time::Instant::now() < last {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.stop().await;
+    }
+
     /// Keeps the server running and the gateway informed, until it is stopped.
     pub(crate) async fn supervise(self: Arc<Self>, news: mpsc::Sender<News>) {
         let mut wait = WAIT.0;
@@ -176,6 +252,9 @@ impl PackHandle {
                 return;
             }
             tracing::warn!(pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
+            for line in self.stderr.lines().iter().rev().take(LAST_WORDS).rev() {
+                tracing::warn!(pack = %self.name, line = %visible(line, 500), "it wrote to standard error");
+            }
             self.upstream.store(None);
             self.set(PackState::Unavailable(visible(&why, 500)));
             let _ = news.send(News::State).await;
@@ -189,7 +268,7 @@ impl PackHandle {
 
     /// From one start to the end. Says why it ended.
     async fn live(
-        &self,
+        self: &Arc<Self>,
         events: EventSender,
         mut heard: mpsc::Receiver<UpstreamEvent>,
         news: &mpsc::Sender<News>,
@@ -222,38 +301,48 @@ impl PackHandle {
         self.set(PackState::Ready);
         *wait = WAIT.0;
         let _ = news.send(News::State).await;
-        while let Some(event) = heard.recv().await {
-            match event {
-                UpstreamEvent::ListChanged(
-                    ListKind::Tools | ListKind::Resources | ListKind::Templates | ListKind::Prompts,
-                )
-                | UpstreamEvent::Reconnected => {
-                    if matches!(event, UpstreamEvent::Reconnected) {
-                        self.wishes.renew(&upstream).await;
-                    }
+        let mut listed = tokio::time::Instant::now();
+        let mut due: Option<tokio::time::Instant> = None;
+        loop {
+            let event = tokio::select! {
+                event = heard.recv() => event,
+                () = tokio::time::sleep_until(due.unwrap_or(listed)), if due.is_some() => {
+                    due = None;
                     if let Err(why) = self.relist(&upstream, news).await {
                         tracing::warn!(pack = %self.name, reason = %why, "a list could not be read again");
                     }
+                    listed = tokio::time::Instant::now();
+                    continue;
                 }
-                UpstreamEvent::ResourceUpdated(params) => {
+            };
+            match event {
+                None => return "the connection ended".into(),
+                // A server that calls its list changed all the time is asked once in a while.
+                Some(UpstreamEvent::ListChanged(_)) => due = due.or(Some(listed + RELIST)),
+                Some(UpstreamEvent::Reconnected) => {
+                    self.wishes.renew(&upstream).await;
+                    due = due.or(Some(listed + RELIST));
+                }
+                Some(UpstreamEvent::ResourceUpdated(params)) => {
                     let params = toolmark_mcp::wire::RawObject::read(params, toolmark_mcp::wire::Limits::default());
-                    if let Some(uri) =
-                        params.ok().and_then(|params| params.text("uri").map(std::borrow::Cow::into_owned))
-                    {
+                    let uri = params.ok().and_then(|params| params.text("uri").map(std::borrow::Cow::into_owned));
+                    if let Some(uri) = uri {
                         let _ = news.send(News::Resource(self.name.clone(), uri)).await;
                     }
                 }
-                UpstreamEvent::Log(_) => {}
-                UpstreamEvent::Closed(why) => return why,
+                // It belongs to no call, so nobody knows which client it is for: another caller's data could be in it.
+                Some(UpstreamEvent::Log(params)) => {
+                    tracing::debug!(pack = %self.name, message = %visible(&String::from_utf8_lossy(&params), 500), "a server says");
+                }
+                Some(UpstreamEvent::Closed(why)) => return why,
             }
         }
-        "the connection ended".into()
     }
 
-    async fn relist(&self, upstream: &Upstream, news: &mpsc::Sender<News>) -> Result<(), String> {
+    async fn relist(self: &Arc<Self>, upstream: &Upstream, news: &mpsc::Sender<News>) -> Result<(), String> {
         let listed = Listed::of(upstream).await.map_err(|error| error.to_string())?;
         let (taken, waits) = oneshot::channel();
-        let _ = news.send(News::Listed(self.name.clone(), Box::new(listed), taken)).await;
+        let _ = news.send(News::Listed(Arc::clone(self), Box::new(listed), taken)).await;
         // A pack is ready when clients see its tools. A gateway that is gone takes nothing in.
         let _ = waits.await;
         Ok(())
@@ -261,14 +350,14 @@ impl PackHandle {
 }
 
 /// Where a pack is, and what its tools' source is called. Secrets are in neither name.
-fn target(connection: &Connection) -> Result<(Target, Source), String> {
+fn target(connection: &Connection, directory: &Path) -> Result<(Target, Source), String> {
     match connection {
         Connection::Stdio(stdio) => {
             let args: Vec<String> = stdio.args.iter().map(|arg| arg.expose().to_owned()).collect();
             let mut env: BTreeMap<String, String> =
                 stdio.inherit_env.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?))).collect();
             if let Some(path) = &stdio.env_file {
-                let text = std::fs::read_to_string(path.expose())
+                let text = std::fs::read_to_string(directory.join(path.expose()))
                     .map_err(|error| format!("its `env_file` cannot be read: {error}"))?;
                 let more = toolmark_config::env_file::read(&text, "env_file").map_err(|error| error.to_string())?;
                 env.extend(more.into_iter().map(|(name, value)| (name, value.expose().to_owned())));
@@ -279,7 +368,7 @@ fn target(connection: &Connection) -> Result<(Target, Source), String> {
             let short: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
             let program = command.rsplit('/').next().unwrap_or_default();
             let source = Source::new(&format!("stdio:{program}#{short}"));
-            let cwd = stdio.cwd.as_ref().map(|cwd| cwd.expose().into());
+            let cwd = stdio.cwd.as_ref().map(|cwd| directory.join(cwd.expose()));
             Ok((Target::Stdio { command, args, env, cwd }, source))
         }
         Connection::Http(http) => {

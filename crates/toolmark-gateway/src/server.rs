@@ -123,17 +123,7 @@ impl Serve {
     /// Answers requests until it is told to stop; those under way are ended in peace.
     pub async fn run(self, stop: CancellationToken) {
         let Self { gateway, endpoint, way, listener, .. } = self;
-        let mut changes = gateway.changes();
-        let told = endpoint.clone();
-        let teller = tokio::spawn(async move {
-            loop {
-                match changes.recv().await {
-                    Ok(change) => told.broadcast(&change),
-                    Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
-                    Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
-                }
-            }
-        });
+        let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
         let graceful = GracefulShutdown::new();
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
@@ -193,9 +183,11 @@ struct WayIn {
 /// What the addresses below `/mcp` stand for under one snapshot, so that it is found out once.
 #[derive(Default)]
 struct Addresses {
-    known: RwLock<(Weak<Snapshot>, HashMap<Box<str>, Arc<Binding>>)>,
+    known: RwLock<(Weak<Snapshot>, Bindings)>,
     unbound: Arc<Binding>,
 }
+
+type Bindings = HashMap<Box<str>, Arc<Binding>>;
 
 /// A body that holds its caller's place until it was sent.
 struct Counted {
@@ -271,7 +263,7 @@ impl Door {
         let packs = self.gateway.packs();
         let ready = packs.iter().all(|pack| pack.state() != PackState::Starting);
         let all: serde_json::Map<_, _> =
-            packs.iter().map(|pack| (pack.name().to_string(), json!(metrics::state(&pack.state())))).collect();
+            packs.iter().map(|pack| (pack.name().to_string(), json!(pack.state().as_str()))).collect();
         let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
         text(status, "application/json", json!({"ready": ready, "packs": all}).to_string())
     }

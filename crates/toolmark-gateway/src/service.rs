@@ -9,13 +9,17 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use toolmark_mcp::downstream::{About, Answer, Caller, Context, Incoming, LogLevel, Notification, Service};
+use tokio::sync::broadcast;
+use toolmark_core::explain::Explain as _;
+use toolmark_mcp::downstream::{
+    About, Answer, Caller, Changed, Context, Endpoint, Fault, Incoming, LogLevel, Notification, Service,
+};
 use toolmark_mcp::wire::headers::ParamHeaders;
 use toolmark_mcp::wire::{Limits, RawObject, codes};
 
 use crate::gateway::Gateway;
-use crate::snapshot::{Kind, Snapshot};
-use crate::view::ViewName;
+use crate::offers::{Kind, Offers};
+use crate::view::{View, ViewError, ViewName};
 
 /// The service behind every address of a gateway.
 #[derive(Debug)]
@@ -33,21 +37,51 @@ impl Front {
         Self { gateway, levels: Mutex::default(), listeners: AtomicU64::new(1) }
     }
 
+    /// Tells clients of an endpoint what changes, for as long as the gateway lives.
+    pub async fn tell(endpoint: Endpoint<Self>, mut changes: broadcast::Receiver<Changed>) {
+        loop {
+            match changes.recv().await {
+                Ok(change) => endpoint.broadcast(&change),
+                // Nobody knows what was missed, so everything may have changed.
+                Err(broadcast::error::RecvError::Lagged(_)) => {
+                    [Changed::Tools, Changed::Prompts, Changed::Resources]
+                        .iter()
+                        .for_each(|all| endpoint.broadcast(all));
+                }
+                Err(broadcast::error::RecvError::Closed) => return,
+            }
+        }
+    }
+
     fn list_tools(&self, request: &Incoming) -> Answer {
-        let snapshot = self.gateway.snapshot();
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        self.page(request, |view, cursor| view.page(request.era(), cursor))
+    }
+
+    fn list(&self, request: &Incoming, kind: Kind) -> Answer {
+        self.page(request, |view, cursor| view.offers().page(kind, request.era(), cursor))
+    }
+
+    /// A page of a list, for the cursor of the request.
+    fn page(&self, request: &Incoming, page: impl Fn(&View, Option<&str>) -> Option<Bytes>) -> Answer {
+        let view = match self.view(&request.caller) {
             Ok(view) => view,
-            Err(error) => return Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
+            Err(fault) => return Answer::Fault(fault),
         };
+        let bad = || Answer::fault(codes::INVALID_PARAMS, "this cursor was not given out by this gateway");
         let cursor = match request.params.get("cursor") {
-            None => None,
-            Some(b"null") => None,
+            None | Some(b"null") => None,
             Some(_) => match request.params.text("cursor") {
                 Some(cursor) => Some(cursor),
-                None => return bad_cursor(),
+                None => return bad(),
             },
         };
-        view.page(request.era(), cursor.as_deref()).map_or_else(bad_cursor, Answer::Prepared)
+        page(&view, cursor.as_deref()).map_or_else(bad, Answer::Prepared)
+    }
+
+    /// What a caller sees.
+    fn view(&self, caller: &Caller) -> Result<Arc<View>, Fault> {
+        let snapshot = self.gateway.snapshot();
+        snapshot.view(&view_name(caller)).map_err(|error| no_view(&error))
     }
 }
 
@@ -68,8 +102,12 @@ impl Service for Front {
         }
     }
 
-    fn about(&self, _: &Caller) -> Arc<About> {
-        Arc::new(about(&self.gateway.snapshot()))
+    fn about(&self, caller: &Caller) -> Arc<About> {
+        // An address without a view has no tools either, and says so when it is asked for them.
+        match self.view(caller) {
+            Ok(view) => view.about(about),
+            Err(_) => Arc::new(about(self.gateway.snapshot().offers())),
+        }
     }
 
     async fn notified(&self, notification: Notification) {
@@ -89,19 +127,19 @@ impl Service for Front {
     }
 }
 
-fn about(snapshot: &Snapshot) -> About {
+fn about(offers: &Offers) -> About {
     let mut capabilities = vec![r#""tools":{"listChanged":true}"#];
-    if snapshot.any(|listed| !listed.resources.is_empty() || !listed.templates.is_empty()) {
-        capabilities.push(if snapshot.any(|listed| listed.subscribes) {
+    if offers.has(Kind::Resource) || offers.has(Kind::Template) {
+        capabilities.push(if offers.subscribes {
             r#""resources":{"listChanged":true,"subscribe":true}"#
         } else {
             r#""resources":{"listChanged":true}"#
         });
     }
-    if snapshot.any(|listed| !listed.prompts.is_empty()) {
+    if offers.has(Kind::Prompt) {
         capabilities.push(r#""prompts":{"listChanged":true}"#);
     }
-    if snapshot.any(|listed| listed.completes) {
+    if offers.completes {
         capabilities.push(r#""completions":{}"#);
     }
     capabilities.push(r#""logging":{}"#);
@@ -124,8 +162,9 @@ fn view_name(caller: &Caller) -> ViewName {
     ViewName { task: binding.task.clone(), profile: binding.profile.clone() }
 }
 
-fn bad_cursor() -> Answer {
-    Answer::fault(codes::INVALID_PARAMS, "this cursor was not given out by this gateway")
+/// Why nothing can be shown or called at an address.
+fn no_view(error: &ViewError) -> Fault {
+    Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())
 }
 
 /// Text of ours as an object; an empty one for what is none, which ours always is.

@@ -1,56 +1,54 @@
-//! Everything that decides about calls at one moment: the workspace, the packs behind it, and what each client sees of it.
+//! Everything that decides about calls at one moment: the workspace, the packs behind it, and what each client sees.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use toolmark_config::Config;
-use toolmark_core::exposure::ExposeError;
 use toolmark_core::names::PackName;
 use toolmark_runtime::Workspace;
 
-use crate::listing::{Listed, Offer};
-use crate::pack::PackHandle;
-use crate::view::{View, ViewName};
+use crate::listing::Listed;
+use crate::names::Names;
+use crate::offers::Offers;
+use crate::pack::{PackHandle, PackState};
+use crate::view::{View, ViewError, ViewName};
 
 /// An immutable view of the gateway. A new one takes its place when anything changes.
 pub struct Snapshot {
-    workspace: Workspace,
+    workspace: Arc<Workspace>,
     config: Arc<Config>,
-    packs: HashMap<PackName, Arc<PackHandle>>,
+    packs: HashMap<Box<str>, Arc<PackHandle>>,
     listed: BTreeMap<PackName, Arc<Listed>>,
+    /// How packs stood when this was made, as far as lists say so.
+    away: HashMap<Box<str>, PackState>,
+    names: Arc<Names>,
+    /// What all packs offer beside tools, made when somebody first asks.
+    offers: OnceLock<Arc<Offers>>,
     /// What each address has shown so far, made when somebody first asks.
     views: RwLock<HashMap<ViewName, Arc<View>>>,
 }
 
-/// Something that a pack offers beside tools, under the name that clients know it by.
-#[derive(Clone, Debug)]
-pub(crate) struct Offered<'s> {
-    pub(crate) pack: &'s PackName,
-    pub(crate) offer: &'s Offer,
-    pub(crate) exposed: String,
-}
-
-/// What else there is beside tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Resource,
-    Template,
-    Prompt,
-}
-
 impl Snapshot {
     pub(crate) fn new(
-        workspace: Workspace,
+        workspace: Arc<Workspace>,
         config: Arc<Config>,
-        packs: HashMap<PackName, Arc<PackHandle>>,
+        packs: &HashMap<PackName, Arc<PackHandle>>,
         listed: BTreeMap<PackName, Arc<Listed>>,
+        names: Arc<Names>,
     ) -> Self {
-        Self { workspace, config, packs, listed, views: RwLock::default() }
+        let states = packs.iter().map(|(name, pack)| (name.as_str().into(), pack.state()));
+        let away = states.filter(|(_, state)| *state != PackState::Ready).collect();
+        let packs = packs.iter().map(|(name, pack)| (name.as_str().into(), Arc::clone(pack))).collect();
+        Self { workspace, config, packs, listed, away, names, offers: OnceLock::new(), views: RwLock::default() }
     }
 
     /// What judges calls.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    pub(crate) fn shared_workspace(&self) -> &Arc<Workspace> {
         &self.workspace
     }
 
@@ -66,11 +64,21 @@ impl Snapshot {
         self.packs.get(name)
     }
 
+    /// How a pack stood when this was made; nothing for one that was ready.
+    pub(crate) fn away(&self, pack: &str) -> Option<&PackState> {
+        self.away.get(pack)
+    }
+
+    /// Who was given which name.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
     /// What clients at one address see.
     ///
     /// # Errors
-    /// When names that must be bare collide.
-    pub fn view(&self, name: &ViewName) -> Result<Arc<View>, ExposeError> {
+    /// When names that must be bare collide, or the address means nothing any more.
+    pub fn view(&self, name: &ViewName) -> Result<Arc<View>, ViewError> {
         if let Some(view) = self.views.read().unwrap_or_else(PoisonError::into_inner).get(name) {
             return Ok(Arc::clone(view));
         }
@@ -79,81 +87,17 @@ impl Snapshot {
         Ok(Arc::clone(views.entry(name.clone()).or_insert(view)))
     }
 
-    /// What packs say they can do.
-    pub(crate) fn any(&self, what: impl Fn(&Listed) -> bool) -> bool {
-        self.listed.values().any(|listed| what(listed))
+    /// What all packs offer beside tools.
+    pub(crate) fn offers(&self) -> &Arc<Offers> {
+        self.offers.get_or_init(|| Arc::new(self.offers_of(|_| true)))
     }
 
-    /// Resources, templates or prompts of all packs in the order of the configuration. Of those that share a name, the first keeps it.
-    pub(crate) fn offered(&self, kind: Kind) -> Vec<Offered<'_>> {
-        let mut taken = std::collections::HashSet::new();
-        let mut all = Vec::new();
+    /// What some packs offer beside tools, in the order of the configuration.
+    pub(crate) fn offers_of(&self, shown: impl Fn(&PackName) -> bool) -> Offers {
         let order = self.config.packs.iter().map(|(name, _)| name);
         let rest = self.listed.keys().filter(|name| self.config.packs.get(name).is_none());
-        for pack in order.chain(rest) {
-            let Some(listed) = self.listed.get(pack) else { continue };
-            let offers = match kind {
-                Kind::Resource => &listed.resources,
-                Kind::Template => &listed.templates,
-                Kind::Prompt => &listed.prompts,
-            };
-            for offer in offers {
-                let exposed = if taken.insert(offer.key.to_string()) {
-                    offer.key.to_string()
-                } else {
-                    let other = second(kind, pack, &offer.key);
-                    taken.insert(other.clone());
-                    other
-                };
-                all.push(Offered { pack, offer, exposed });
-            }
-        }
-        all
-    }
-
-    /// The address that clients know a pack's resource by.
-    pub(crate) fn exposed_resource(&self, pack: &PackName, uri: String) -> String {
-        let offered = self.offered(Kind::Resource);
-        let found = offered.into_iter().find(|offered| offered.pack == pack && *offered.offer.key == *uri);
-        found.map_or(uri, |offered| offered.exposed)
-    }
-
-    /// Who has the resource at this address: whoever lists it, or else the one pack whose template could mean it.
-    pub(crate) fn resource(&self, uri: &str) -> Option<(&PackName, String)> {
-        let listed = self.offered(Kind::Resource);
-        if let Some(found) = listed.iter().find(|offered| offered.exposed == uri) {
-            return Some((found.pack, found.offer.key.to_string()));
-        }
-        let templates = self.offered(Kind::Template);
-        let mut fitting: Vec<&PackName> = templates
-            .iter()
-            .filter(|offered| {
-                let fixed = offered.offer.key.split('{').next().unwrap_or_default();
-                !fixed.is_empty() && uri.starts_with(fixed)
-            })
-            .map(|offered| offered.pack)
-            .collect();
-        fitting.dedup();
-        let offering: Vec<&PackName> = self
-            .listed
-            .iter()
-            .filter(|(_, own)| !own.resources.is_empty() || !own.templates.is_empty())
-            .map(|(name, _)| name)
-            .collect();
-        match (fitting.as_slice(), offering.as_slice()) {
-            ([one], _) => Some((one, uri.to_owned())),
-            // One pack alone may know addresses that it does not list.
-            ([], [one]) => Some((one, uri.to_owned())),
-            _ => None,
-        }
-    }
-}
-
-/// The name of something whose own name is taken.
-fn second(kind: Kind, pack: &PackName, key: &str) -> String {
-    match kind {
-        Kind::Prompt => format!("{pack}__{key}"),
-        Kind::Resource | Kind::Template => format!("toolmark://{pack}/{key}"),
+        let listed = |name| self.listed.get_key_value(name).map(|(name, listed)| (name, &**listed));
+        Offers::of(&self.names, order.chain(rest).filter_map(listed), shown)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::text::visible;
 
@@ -74,18 +75,33 @@ impl fmt::Display for Location {
     }
 }
 
-/// `$XDG_DATA_HOME/toolmark/toolmark.db`, or the same below `$HOME/.local/share`. The variables come in as arguments; one that
-/// is empty or not absolute counts as absent.
+/// The file of a workspace below `$XDG_DATA_HOME/toolmark`, or below `$HOME/.local/share/toolmark`. A workspace is known by the path of
+/// its configuration; without one it is the demo. Two workspaces share nothing: a name or a token of one means nothing in the other.
+/// The variables come in as arguments; one that is empty or not absolute counts as absent.
 ///
 /// # Errors
 /// [`NoPlaceError`] when both are absent.
-pub fn default_path(xdg_data_home: Option<&OsStr>, home: Option<&OsStr>) -> Result<PathBuf, NoPlaceError> {
+pub fn default_path(
+    xdg_data_home: Option<&OsStr>,
+    home: Option<&OsStr>,
+    configuration: Option<&Path>,
+) -> Result<PathBuf, NoPlaceError> {
     let absolute = |value: &OsStr| Some(PathBuf::from(value)).filter(|path| path.is_absolute());
     let data = xdg_data_home
         .and_then(absolute)
         .or_else(|| home.and_then(absolute).map(|home| home.join(".local").join("share")))
         .ok_or(NoPlaceError)?;
-    Ok(data.join("toolmark").join("toolmark.db"))
+    Ok(data.join("toolmark").join(configuration.map_or_else(|| "demo.db".to_owned(), file_name)))
+}
+
+/// A name that people recognize, and that no other configuration has.
+fn file_name(configuration: &Path) -> String {
+    let folder = configuration.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+    let legal = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    let shown: String = folder.unwrap_or_default().chars().filter(legal).take(40).collect();
+    let digest = Sha256::digest(configuration.as_os_str().as_encoded_bytes());
+    let short: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    if shown.is_empty() { format!("{short}.db") } else { format!("{shown}-{short}.db") }
 }
 
 impl Explain for ParseLocationError {

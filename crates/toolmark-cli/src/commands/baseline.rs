@@ -1,10 +1,10 @@
 //! `toolmark baseline learn | show | diff`: what approved runs of a task do, as a file that later runs are held against.
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use toolmark_config::values::Entries;
+use toolmark_core::explain::{Code, Explain};
 use toolmark_core::gate::{Baseline, Learned};
 use toolmark_policy::Caller;
 use toolmark_runtime::{Request, TaskName};
@@ -13,9 +13,17 @@ use crate::cli::{self, BaselineDiff, BaselineLearn, BaselineShow};
 use crate::commands::explain::Call;
 use crate::commands::resolve;
 use crate::exit::Exit;
-use crate::failure::{Failure, FileError};
+use crate::failure::Failure;
 use crate::workspace::Written;
-use crate::{input, output};
+use crate::{file, input, output};
+
+/// A file with the baseline of another task.
+#[derive(Debug, thiserror::Error)]
+#[error("`{path}` is the baseline of the task `{}`", output::safe(.task))]
+struct OtherTask {
+    path: String,
+    task: String,
+}
 
 pub(crate) fn run(command: &cli::Baseline) -> Result<Exit, Failure> {
     match command {
@@ -37,6 +45,11 @@ fn learn(arguments: &BaselineLearn) -> Result<Exit, Failure> {
         true => read(&arguments.output)?,
         false => Baseline::new(task.as_str()),
     };
+    if baseline.task() != task.as_str() {
+        let error =
+            OtherTask { path: output::safe(&arguments.output.display().to_string()), task: baseline.task().into() };
+        return Err(Failure::refused(Exit::BadInput, &error));
+    }
     let (mut taken, mut left) = (0_usize, Vec::new());
     for (line, call) in calls {
         let tool = workspace.catalog().find(&call.lookup, |_| true).map_err(|error| resolve::failure(&error))?;
@@ -49,9 +62,7 @@ fn learn(arguments: &BaselineLearn) -> Result<Exit, Failure> {
             left.push(line);
         }
     }
-    let failed = |error: &dyn std::fmt::Display| FileError::writing(&arguments.output, error);
-    fs::write(&arguments.output, baseline.to_text())
-        .map_err(|error| Failure::refused(Exit::Failed, &failed(&error)))?;
+    file::write(&arguments.output, &baseline.to_text())?;
     if arguments.json {
         output::json(
             &json!({"task": baseline.task(), "learned": taken, "left_out": left, "tools": baseline.tools().count()}),
@@ -140,4 +151,18 @@ fn to_json(name: &str, learned: &Learned) -> Value {
         "behaviors": learned.behaviors().collect::<Vec<_>>(),
         "effects": effects(learned),
     })
+}
+
+impl Explain for OtherTask {
+    fn code(&self) -> Code {
+        Code::new("baseline-other-task")
+    }
+
+    fn why(&self) -> String {
+        "what one task does would be expected of the other".into()
+    }
+
+    fn fix(&self) -> String {
+        format!("name another file with `--output`, or learn for `--task {}`", output::safe(&self.task))
+    }
 }

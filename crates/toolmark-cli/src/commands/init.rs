@@ -13,9 +13,10 @@ use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::problem::Problem;
 use toolmark_core::text::visible;
 
-use crate::clients::{Places, write_private};
+use crate::clients::Places;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::file::write_private;
 use crate::output;
 use crate::workspace::CONFIG;
 use gather::Gathered;

@@ -12,5 +12,6 @@ pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod resolve;
 pub(crate) mod stdio;
+pub(crate) mod token;
 pub(crate) mod up;
 pub(crate) mod wrap;

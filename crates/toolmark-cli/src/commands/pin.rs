@@ -1,9 +1,5 @@
 //! `toolmark pin`: writes the marks of all tools, and says what that approves.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::Path;
-
 use serde_json::json;
 use toolmark_core::drift::{Drift, Side};
 use toolmark_core::lock::Lock;
@@ -11,8 +7,8 @@ use toolmark_core::lock::Lock;
 use crate::cli::Pin;
 use crate::commands::diff;
 use crate::exit::Exit;
-use crate::failure::{Failure, FileError};
-use crate::{input, output};
+use crate::failure::Failure;
+use crate::{file, input, output};
 
 pub(crate) fn run(arguments: &Pin) -> Result<Exit, Failure> {
     input::require_tools(&arguments.tools.paths)?;
@@ -26,7 +22,7 @@ pub(crate) fn run(arguments: &Pin) -> Result<Exit, Failure> {
     let drift = old.as_ref().map(|old| Drift::between(Side::Lock(old), Side::Catalog(&catalog)));
     let same = old.as_ref() == Some(&new);
     if !same && !arguments.check {
-        write(&arguments.lock, &new.to_string())?;
+        file::write(&arguments.lock, &new.to_string())?;
     }
     if arguments.json {
         let path = arguments.lock.display().to_string();
@@ -55,22 +51,4 @@ fn tell(arguments: &Pin, new: &Lock, drift: Option<&Drift>, same: bool) -> Resul
         (false, false) => format!("wrote {path}: {tools}"),
     })?;
     Ok(())
-}
-
-/// Writes the whole file or nothing: a reader never sees half a lock.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let fail = |error: std::io::Error| Failure::refused(Exit::Failed, &FileError::writing(path, &error));
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let draft = path.with_file_name(name);
-    let written = fs::File::create(&draft).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    });
-    written.map_err(|error| {
-        // The draft may not exist; what matters is the first error.
-        let _ = fs::remove_file(&draft);
-        fail(error)
-    })
 }

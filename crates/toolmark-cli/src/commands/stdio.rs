@@ -35,7 +35,8 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
         profile.parse::<ProfileName>().map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     }
     let (store, sink) = up::remember(&written, arguments.store.name.as_deref()).await?;
-    let gateway = up::start(written, &store, &sink)?;
+    let path = written.path.clone();
+    let gateway = up::start(written, &store, &sink).await?;
     if let Some(task) = &arguments.task {
         let snapshot = gateway.snapshot();
         let found = snapshot.workspace().tasks().find(task).map(|_| ());
@@ -45,14 +46,15 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
     let binding = Binding { task: arguments.task.clone(), profile: arguments.profile.clone() };
     let caller = Caller::new("local").bound_to(Arc::new(binding));
     let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), Settings::default());
-    let told = endpoint.clone();
-    let mut changes = gateway.changes();
-    let teller = tokio::spawn(async move {
-        while let Ok(change) = changes.recv().await {
-            told.broadcast(&change);
-        }
-    });
-    let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller).await;
+    let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
+    let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller);
+    let done = match path {
+        Some(path) => tokio::select! {
+            done = done => done,
+            () = up::reload::follow(&gateway, &path) => Ok(()),
+        },
+        None => done.await,
+    };
     teller.abort();
     gateway.stop().await;
     up::forget(&store, sink).await;

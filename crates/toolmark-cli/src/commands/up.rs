@@ -1,7 +1,8 @@
 //! `toolmark up`: the gateway, until it is told to stop.
 
+pub(crate) mod reload;
+
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,8 +16,8 @@ use toolmark_store::{Location, Micros, Settings, Store};
 use crate::cli::Up;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output;
 use crate::workspace::Written;
-use crate::{input, output};
 
 /// How long the start waits for servers before it says which are late.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -38,7 +39,8 @@ async fn up(arguments: &Up) -> Result<Exit, Failure> {
     let (store, sink) = remember(&written, arguments.store.name.as_deref()).await?;
     let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
     let demo = written.path.is_none();
-    let gateway = start(written, &store, &sink)?;
+    let path = written.path.clone();
+    let gateway = start(written, &store, &sink).await?;
     let serve =
         Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let address = serve.address();
@@ -47,7 +49,13 @@ async fn up(arguments: &Up) -> Result<Exit, Failure> {
     output::line(format_args!("listening on http://{address}/mcp"))?;
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
     introduce(&gateway, address, demo)?;
-    ended.await;
+    match path {
+        Some(path) => tokio::select! {
+            () = ended => {}
+            () = reload::follow(&gateway, &path) => {}
+        },
+        None => ended.await,
+    }
     output::note("stopping");
     stop.cancel();
     let _ = running.await;
@@ -66,20 +74,32 @@ pub(crate) async fn forget(store: &Store, sink: AuditSink) {
 }
 
 /// The gateway of a configuration, or of the demo workspace where there is none.
-pub(crate) fn start(written: Written, store: &Store, sink: &AuditSink) -> Result<Arc<Gateway>, Failure> {
-    let directory = written.path.as_deref().and_then(std::path::Path::parent).map(PathBuf::from).unwrap_or_default();
+pub(crate) async fn start(written: Written, store: &Store, sink: &AuditSink) -> Result<Arc<Gateway>, Failure> {
+    let lock = written.lock()?;
+    let directory = written.directory().to_owned();
     let demo = written.path.is_none();
-    let lock = if demo { None } else { input::lock_if_any(None)? };
     let recorder = Arc::new(AuditRecorder::new(sink.clone()));
     let mut builder = GatewayBuilder::new(written.config, directory).lock(lock).store(store.clone()).recorder(recorder);
     if demo {
         builder = toolmark_gateway::demo::attach(builder);
     }
+    let builder = builder.recall().await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     builder.start().map_err(|error| Failure::Problems(error.problems().to_vec()))
 }
 
 /// The store and the audit in it.
 pub(crate) async fn remember(written: &Written, named: Option<&str>) -> Result<(Store, AuditSink), Failure> {
+    let store = open(&location(written, named)?).await?;
+    let durability = match written.config.gateway.durability {
+        toolmark_config::values::Durability::Strict => Durability::Strict,
+        toolmark_config::values::Durability::Batched => Durability::Batched,
+    };
+    let sink = store.audit_sink(SinkSettings { durability, ..SinkSettings::new("local") });
+    Ok((store, sink))
+}
+
+/// Where the store is: as named, as configured, or in the user's data folder.
+pub(crate) fn location(written: &Written, named: Option<&str>) -> Result<Location, Failure> {
     let environment = |name: &str| std::env::var(name).ok();
     let configured = match written.config.gateway.store.as_ref().map(|store| store.expand(&environment)) {
         Some(Ok(store)) => Some(store.expose().to_owned()),
@@ -89,28 +109,28 @@ pub(crate) async fn remember(written: &Written, named: Option<&str>) -> Result<(
         }
         None => None,
     };
-    let location = match named.map(str::to_owned).or(configured) {
-        Some(text) => Location::parse(&text).map_err(|error| Failure::refused(Exit::BadInput, &error))?,
+    match named.map(str::to_owned).or(configured) {
+        Some(text) => Location::parse(&text).map_err(|error| Failure::refused(Exit::BadInput, &error)),
         None => {
             let path = toolmark_store::default_path(
                 std::env::var_os("XDG_DATA_HOME").as_deref(),
                 std::env::var_os("HOME").as_deref(),
+                // The same file must be found from every folder.
+                written.path.as_deref().map(std::fs::canonicalize).transpose()?.as_deref(),
             );
-            Location::File(path.map_err(|error| Failure::refused(Exit::BadInput, &error))?)
+            path.map(Location::File).map_err(|error| Failure::refused(Exit::BadInput, &error))
         }
-    };
+    }
+}
+
+/// Opens a store.
+pub(crate) async fn open(location: &Location) -> Result<Store, Failure> {
     let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
     };
-    let store = Store::open(&location, &Settings::new(clock)).await;
-    let store = store.map_err(|error| Failure::refused(Exit::Failed, &error))?;
-    let durability = match written.config.gateway.durability {
-        toolmark_config::values::Durability::Strict => Durability::Strict,
-        toolmark_config::values::Durability::Batched => Durability::Batched,
-    };
-    let sink = store.audit_sink(SinkSettings { durability, ..SinkSettings::new("local") });
-    Ok((store, sink))
+    let store = Store::open(location, &Settings::new(clock)).await;
+    store.map_err(|error| Failure::refused(Exit::Failed, &error))
 }
 
 /// Who is there, where to connect, and what to try.
@@ -126,6 +146,9 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), F
         output::line(format_args!("  {}: {state}", pack.name()))?;
     }
     output::line(format_args!("{} in {}", output::count(tools, "tool"), output::count(gateway.packs().len(), "pack")))?;
+    for doubt in gateway.doubts() {
+        output::doubt(&doubt.to_string());
+    }
     output::line("")?;
     output::line(format_args!("connect   claude mcp add --transport http toolmark http://{address}/mcp"))?;
     output::line(format_args!("only read http://{address}/mcp/read-only"))?;

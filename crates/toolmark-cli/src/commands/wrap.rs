@@ -13,9 +13,10 @@ use toolmark_config::import::{Surroundings, import};
 use toolmark_config::wrap::{self, Reach, Record, UnwrapError};
 use toolmark_core::names::PackName;
 
-use crate::clients::{Places, absolute, replace, write_private};
+use crate::clients::{Places, absolute};
 use crate::exit::Exit;
 use crate::failure::{Failure, FileError};
+use crate::file::{replace, write_private};
 use crate::workspace::CONFIG;
 use crate::{input, output};
 use error::{NoFile, NotConfigured};

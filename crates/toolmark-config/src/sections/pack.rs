@@ -77,6 +77,11 @@ table! {
         pub calls: u32 = 64,
         /// How many calls may wait for that; more are refused at once.
         pub queue: u32 = 256,
+        /// After how many calls in a row without an answer the server gets a rest, during which calls are refused at once; 0 for never.
+        pub failures: u32 = 5,
+        /// How long the first rest is. Each that follows is twice as long, up to a minute.
+        #[schemars(with = "DurationText")]
+        pub rest: Duration = Duration::from_secs(10),
         /// The largest result.
         pub result_bytes: Size = Size::mebibytes(16),
     }

@@ -16,7 +16,7 @@ table! {
         /// What a call gets that is not expected.
         #[schemars(with = "MismatchWord")]
         pub on_mismatch: OnMismatch,
-        /// A file with the behaviors of earlier approved runs; they are expected too.
+        /// A file with what earlier approved runs did. Calls that do something else do not fit the task.
         pub baseline: Option<String>,
         /// The tools that are listed in this task, in any spelling, with `*`; without it, all.
         pub tools: Option<Vec<String>>,

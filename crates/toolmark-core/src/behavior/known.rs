@@ -102,6 +102,17 @@ impl KnownBehavior {
         })
     }
 
+    /// What the publisher claims, by declaration or by hints, whoever contradicts. For those whose word is taken.
+    #[must_use]
+    pub fn claimed(definition: &Definition) -> Option<Behavior> {
+        let reading = definition.reading();
+        let hinted = || {
+            let mutability = Annotations::of(&reading).mutability()?;
+            fitted(Some(&Inference::of_reading(&reading, Mode::WithoutHints)), mutability)
+        };
+        definition.declared().or_else(hinted)
+    }
+
     /// Combines what everybody says.
     #[must_use]
     pub fn combine(said: Statements<'_>) -> Self {

@@ -103,6 +103,12 @@ impl Profile {
         self.name
     }
 
+    /// The name under which the client knows Toolmark.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
     /// What the client puts in front of every name.
     #[must_use]
     pub fn outer_prefix(&self) -> String {

@@ -146,7 +146,8 @@ impl Published {
 }
 
 impl ExposedTable {
-    /// Gives every tool of the catalog a name that the profile takes and that no other tool has.
+    /// Gives every tool of the catalog a name that the profile takes and that no other tool has. A pack that says how its own names
+    /// are exposed is followed before `mode`.
     ///
     /// # Errors
     /// [`ExposeError`] with every tool that gets none; only [`Mode::Bare`] can fail for a collision.
@@ -160,7 +161,7 @@ impl ExposedTable {
         let mut waiting = Vec::new();
         for (reference, pack, tool) in in_order(catalog) {
             let known = published.current.get(tool.canonical().as_str());
-            match known.filter(|name| profile.accepts(name)) {
+            match known.filter(|name| profile.accepts(name) && is_in_mode(mode, profile, pack, tool, name)) {
                 Some(name) => named.push((reference, Cow::Borrowed(name))),
                 None => waiting.push((reference, pack, tool)),
             }
@@ -178,7 +179,7 @@ impl ExposedTable {
         let mut refused = Vec::new();
         for (reference, pack, tool, wanted) in bent {
             let canonical = tool.canonical();
-            let name = match mode {
+            let name = match pack.exposure().unwrap_or(mode) {
                 Mode::Bare => taken.first(canonical.as_str(), [fit(profile, &wanted, canonical)]),
                 Mode::Auto | Mode::Prefixed => {
                     let prefixed = prefixed(pack, tool);
@@ -315,9 +316,24 @@ fn in_order(catalog: &Catalog) -> Vec<(ToolRef, &Pack, &Tool)> {
 }
 
 fn wanted<'t>(mode: Mode, pack: &Pack, tool: &'t Tool) -> Cow<'t, str> {
-    match mode {
+    match pack.exposure().unwrap_or(mode) {
         Mode::Auto | Mode::Bare => Cow::Borrowed(tool.raw().as_str()),
         Mode::Prefixed => prefixed(pack, tool),
+    }
+}
+
+/// True for a name that this way of naming could have given. Names stay with their tools until somebody asks for another way.
+fn is_in_mode(mode: Mode, profile: &Profile, pack: &Pack, tool: &Tool, name: &str) -> bool {
+    let canonical = tool.canonical();
+    let bare = || name == tool.raw().as_str() || name == fit(profile, tool.raw().as_str(), canonical);
+    let before = || {
+        let prefixed = prefixed(pack, tool);
+        name == fit(profile, &prefixed, canonical) || with_hash(profile, &prefixed, canonical).any(|own| own == name)
+    };
+    match pack.exposure().unwrap_or(mode) {
+        Mode::Bare => bare(),
+        Mode::Prefixed => before(),
+        Mode::Auto => bare() || before(),
     }
 }
 

@@ -2,24 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwapOption;
 use jsonwebtoken::{Validation, decode, decode_header};
 use serde::Deserialize;
 use serde_json::Value;
 use toolmark_config::sections::Jwt;
+use toolmark_config::values::Name;
 use toolmark_core::explain::Code;
 use toolmark_store::Scope;
 
-use super::fetch::{Fetcher, trusted};
-use super::keys::{self, Key};
+use super::key_source::KeySource;
 use super::{AccessError, Admitted, Allowed, Why};
 
-/// How soon keys are asked for again because of a key that is not known. Tokens are free to make; requests are not.
-const AGAIN: Duration = Duration::from_secs(30);
-/// After how long keys are asked for again in any case, so that a withdrawn one is not trusted for ever.
-const OLD: Duration = Duration::from_secs(15 * 60);
 /// How far two clocks may differ, in seconds.
 const LEEWAY: u64 = 30;
 /// The longest token that is looked at.
@@ -28,16 +22,7 @@ const LONGEST: usize = 16 * 1024;
 /// An authorization server.
 pub(super) struct Issuer {
     settings: Jwt,
-    fetcher: Fetcher,
-    keys: ArcSwapOption<Keys>,
-    /// When keys were last asked for, however that ended.
-    asked: tokio::sync::Mutex<Option<Instant>>,
-    pub(super) again: Duration,
-}
-
-struct Keys {
-    all: Vec<Key>,
-    since: Instant,
+    source: Arc<KeySource>,
 }
 
 #[derive(Deserialize)]
@@ -51,14 +36,7 @@ struct Claims {
 impl Issuer {
     pub(super) fn new(settings: &Jwt) -> Result<Self, AccessError> {
         let unusable = |why| AccessError::Issuer { issuer: settings.issuer.clone(), why };
-        trusted(settings.jwks_url.as_deref().unwrap_or(&settings.issuer)).map_err(unusable)?;
-        Ok(Self {
-            settings: settings.clone(),
-            fetcher: Fetcher::new().map_err(unusable)?,
-            keys: ArcSwapOption::empty(),
-            asked: tokio::sync::Mutex::new(None),
-            again: AGAIN,
-        })
+        Ok(Self { settings: settings.clone(), source: KeySource::new(settings).map_err(unusable)? })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -88,8 +66,8 @@ impl Issuer {
         if header.crit.is_some() {
             return Err(invalid("the token asks for an extension that is not known here"));
         }
-        let keys = self.keys(header.kid.as_deref()).await?;
-        let key = find(&keys.all, header.kid.as_deref()).ok_or_else(|| invalid("the key of the token is not known"))?;
+        let keys = self.source.keys(header.kid.as_deref()).await?;
+        let key = keys.find(header.kid.as_deref()).ok_or_else(|| invalid("the key of the token is not known"))?;
         if !key.algorithms.contains(&header.alg) {
             return Err(invalid("the key of the token is not for that algorithm"));
         }
@@ -119,80 +97,7 @@ impl Issuer {
             }
         }
         let tasks = self.settings.scopes.iter().filter(|(scope, _)| granted.contains(scope.as_str()));
-        Scope::only(tasks.flat_map(|(_, tasks)| tasks.iter().map(|task| task.as_str())))
-    }
-
-    /// The keys, asked for when there are none, when they are old, or when the one that is wanted is not among them.
-    async fn keys(&self, wanted: Option<&str>) -> Result<Arc<Keys>, Why> {
-        let good = |keys: &Arc<Keys>| keys.since.elapsed() < OLD && find(&keys.all, wanted).is_some();
-        if let Some(keys) = self.keys.load_full().filter(good) {
-            return Ok(keys);
-        }
-        let mut asked = self.asked.lock().await;
-        let old = self.keys.load_full();
-        if let Some(keys) = old.clone().filter(good) {
-            return Ok(keys);
-        }
-        if asked.is_some_and(|last| last.elapsed() < self.again) {
-            return old.ok_or(Why::Unavailable);
-        }
-        *asked = Some(Instant::now());
-        match self.fetch().await {
-            Ok(all) => {
-                let keys = Arc::new(Keys { all, since: Instant::now() });
-                self.keys.store(Some(Arc::clone(&keys)));
-                Ok(keys)
-            }
-            Err(error) => {
-                tracing::warn!(issuer = %self.settings.issuer, %error, "the keys of the authorization server are not there");
-                old.ok_or(Why::Unavailable)
-            }
-        }
-    }
-
-    async fn fetch(&self) -> Result<Vec<Key>, String> {
-        let url = match &self.settings.jwks_url {
-            Some(url) => url.clone(),
-            None => self.discover().await?,
-        };
-        keys::read(&self.fetcher.get(&url).await?)
-    }
-
-    /// Where the keys are, by the metadata of the issuer: RFC 8414 first, then OpenID Connect.
-    async fn discover(&self) -> Result<String, String> {
-        let issuer = self.settings.issuer.trim_end_matches('/');
-        let start = issuer.find("://").map_or(0, |at| at + 3);
-        let end = issuer.get(start..).and_then(|rest| rest.find('/')).map_or(issuer.len(), |at| start + at);
-        let (host, path) = issuer.split_at_checked(end).unwrap_or((issuer, ""));
-        let places = [
-            format!("{host}/.well-known/oauth-authorization-server{path}"),
-            format!("{issuer}/.well-known/openid-configuration"),
-        ];
-        let mut last = String::new();
-        for place in places {
-            match self.fetcher.get(&place).await {
-                Ok(text) => {
-                    let document: Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-                    // Metadata of somebody else would bring the keys of somebody else.
-                    if document.get("issuer").and_then(Value::as_str) != Some(&self.settings.issuer) {
-                        return Err("its metadata names another issuer".to_owned());
-                    }
-                    let keys = document.get("jwks_uri").and_then(Value::as_str);
-                    return keys.map(str::to_owned).ok_or_else(|| "its metadata has no `jwks_uri`".to_owned());
-                }
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    }
-}
-
-/// The key with this id; without one, the only key there is.
-fn find<'a>(keys: &'a [Key], id: Option<&str>) -> Option<&'a Key> {
-    match (id, keys) {
-        (Some(id), _) => keys.iter().find(|key| key.id.as_deref() == Some(id)),
-        (None, [only]) => Some(only),
-        (None, _) => None,
+        Scope::only(tasks.flat_map(|(_, tasks)| tasks.iter().map(Name::as_str)))
     }
 }
 

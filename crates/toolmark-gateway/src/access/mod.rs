@@ -4,6 +4,7 @@
 
 mod fetch;
 mod jwt;
+mod key_source;
 mod keys;
 mod limits;
 mod refusal;

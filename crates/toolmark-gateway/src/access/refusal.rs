@@ -2,12 +2,14 @@
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Uri};
 use serde_json::json;
 use toolmark_core::explain::{Code, Explain as _};
 use toolmark_mcp::downstream::Body;
 
 use super::Access;
+use super::jwt::Issuer;
 use super::limits::TooMuch;
 
 /// Where the metadata of a protected resource is, by RFC 9728.
@@ -125,12 +127,14 @@ impl Access {
         }
         let mut parts = Vec::new();
         if let Some(base) = self.base(uri, headers) {
-            parts.push(format!(r#"resource_metadata="{base}{WELL_KNOWN}{}""#, uri.path()));
+            // What is no resource of MCP, such as the figures, is described with the whole gateway.
+            let path = Some(uri.path()).filter(|path| is_resource(path)).unwrap_or_default();
+            parts.push(format!(r#"resource_metadata="{}""#, quoted(&format!("{base}{WELL_KNOWN}{path}"))));
         }
         let scope = match &why {
             Why::Scope { wanted } => wanted.clone(),
             _ => {
-                let all: Vec<&str> = self.issuer.iter().flat_map(|issuer| issuer.scopes()).collect();
+                let all: Vec<&str> = self.issuer.iter().flat_map(Issuer::scopes).collect();
                 (!all.is_empty()).then(|| all.join(" "))
             }
         };
@@ -147,8 +151,7 @@ impl Access {
     #[must_use]
     pub fn metadata(&self, uri: &Uri, headers: &HeaderMap) -> Option<String> {
         let path = uri.path().strip_prefix(WELL_KNOWN)?;
-        let resource = path.is_empty() || path == "/mcp" || path.starts_with("/mcp/");
-        if !self.is_required() || !resource {
+        if !self.is_required() || !(path.is_empty() || is_resource(path)) {
             return None;
         }
         let base = self.base(uri, headers)?;
@@ -172,12 +175,16 @@ impl Access {
         if let Some(url) = &self.public_url {
             return Some(url.clone());
         }
-        let host = uri.authority().map(|authority| authority.as_str());
+        let host = uri.authority().map(Authority::as_str);
         let host = host.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()))?;
         let plain =
             |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | ':' | '[' | ']' | '_');
         host.chars().all(plain).then(|| format!("http://{host}"))
     }
+}
+
+fn is_resource(path: &str) -> bool {
+    path == "/mcp" || path.starts_with("/mcp/")
 }
 
 /// Text within quotes of a header.

@@ -17,7 +17,7 @@ use toolmark_config::Config;
 use toolmark_core::names::PackName;
 use toolmark_mcp::downstream::{Caller, Endpoint, Settings};
 
-use crate::gateway::GatewayBuilder;
+use crate::builder::GatewayBuilder;
 use database::Database;
 use server::{Server, Trade};
 

@@ -1,6 +1,7 @@
 //! `tools/call`: identified by the names of the address, taken through the pipeline, sent to the pack that owns the tool.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderName, HeaderValue};
@@ -18,7 +19,8 @@ use toolmark_mcp::wire::{RawObject, codes, write};
 use toolmark_policy::Caller;
 use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Request, Settled};
 
-use super::{Front, object, view_name};
+use super::{Front, no_view, object, view_name};
+use crate::pack::PackHandle;
 use crate::snapshot::Snapshot;
 use crate::view::View;
 
@@ -36,7 +38,7 @@ impl Front {
         let snapshot = self.gateway.snapshot();
         let view = match snapshot.view(&view_name(&request.caller)) {
             Ok(view) => view,
-            Err(error) => return Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
+            Err(error) => return Answer::Fault(no_view(&error)),
         };
         let params = match CallParams::of(&request.params) {
             Ok(params) => params,
@@ -44,7 +46,7 @@ impl Front {
                 return Answer::Fault(Fault::new(codes::INVALID_PARAMS, error.to_string()).coded(error.code()));
             }
         };
-        let Some(exposed) = view.table().resolve(params.name()) else {
+        let Some(exposed) = view.resolve(params.name()) else {
             return Answer::Fault(unknown(&snapshot, &view, params.name()));
         };
         let tool = exposed.tool;
@@ -118,6 +120,14 @@ async fn dispatch(
         };
         unavailable(&state)
     })?;
+    pack.breaker().admit(Instant::now()).map_err(|resting| {
+        let why = format!(
+            "its last {} calls got no answer; it is tried again in {} s",
+            resting.failures,
+            resting.left.as_secs() + 1
+        );
+        unavailable(&why)
+    })?;
     let sent = UpstreamRequest {
         name: Some(tool.raw().as_str()),
         headers,
@@ -125,12 +135,33 @@ async fn dispatch(
         cancel: context.cancelled(),
         capabilities: Some(request.client.capabilities().clone()),
         observer: Some(Arc::new(Back::to(context))),
-        ..UpstreamRequest::new("tools/call", request.params_for_server(&[]))
+        method: "tools/call",
+        params: request.params_for_server(&[]),
     };
-    match upstream.request(sent).await {
+    let reply = upstream.request(sent).await;
+    note(pack, &reply);
+    match reply {
         Ok(Reply::Result(result)) => Ok(Output::Result(result)),
         Ok(Reply::Error(error)) => Ok(Output::Fault(error.into())),
         Err(error) => Err(failed(&error)),
+    }
+}
+
+/// Tells the pack's breaker how it went. What the caller did, or what waits for a place, says nothing about the server.
+fn note(pack: &PackHandle, reply: &Result<Reply, UpstreamError>) {
+    match reply {
+        Ok(_) => pack.breaker().answered(),
+        Err(error) => match error.kind() {
+            UpstreamErrorKind::Timeout { .. }
+            | UpstreamErrorKind::Closed { .. }
+            | UpstreamErrorKind::Transport { .. }
+            | UpstreamErrorKind::SessionLost => {
+                if pack.breaker().failed(Instant::now()) {
+                    tracing::warn!(pack = %pack.name(), %error, "a server gets a rest: its calls get no answer");
+                }
+            }
+            _ => {}
+        },
     }
 }
 
@@ -183,21 +214,20 @@ fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> Fault {
 /// What became of a call, for `_meta`.
 fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>) -> BytesMut {
     let verdict = passage.verdict.decision();
-    let mut out = BytesMut::with_capacity(192);
-    let mut put = |key: &str, text: &str| {
-        out.put_u8(if out.is_empty() { b'{' } else { b',' });
-        write::quote_into(&mut out, key);
-        out.put_u8(b':');
-        write::quote_into(&mut out, text);
-    };
+    let mut out = BytesMut::with_capacity(256);
+    out.put_slice(br#"{"verdict":"#);
+    write::quote_into(&mut out, verdict.as_str());
+    out.put_slice(br#","outcome":"#);
+    write::quote_into(&mut out, passage.outcome.as_str());
+    out.put_slice(br#","canonical":"#);
+    write::quote_into(&mut out, tool.canonical().as_str());
     if let Some(prepared) = snapshot.workspace().prepared(tool) {
-        put("mark", &prepared.identity(tool).mark_text);
+        out.put_slice(br#","mark":"#);
+        write::quote_into(&mut out, &prepared.identity(tool).mark_text);
     }
-    put("canonical", tool.canonical().as_str());
-    put("verdict", verdict.as_str());
-    put("outcome", passage.outcome.as_str());
     if let Some(code) = code {
-        put("code", code);
+        out.put_slice(br#","code":"#);
+        write::quote_into(&mut out, code);
     }
     if verdict > Decision::Allow
         && let Some(reasons) = passage.verdict.to_json().get("reasons")

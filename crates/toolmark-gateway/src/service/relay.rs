@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::Bytes;
 use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
 use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming};
@@ -11,44 +11,21 @@ use toolmark_mcp::upstream::{Reply, UpstreamRequest};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, RawObject, codes, write};
 
-use super::{Front, object};
-use crate::snapshot::{Kind, Snapshot};
+use super::{Front, no_view, object, view_name};
+use crate::offers::Kind;
+use crate::snapshot::Snapshot;
 
 impl Front {
-    /// A list of all packs.
-    pub(super) fn list(&self, request: &Incoming, kind: Kind) -> Answer {
-        if request.params.get("cursor").is_some_and(|cursor| cursor != b"null") {
-            return super::bad_cursor();
-        }
-        let snapshot = self.gateway.snapshot();
-        let (list, key) = match kind {
-            Kind::Resource => ("resources", "uri"),
-            Kind::Template => ("resourceTemplates", "uriTemplate"),
-            Kind::Prompt => ("prompts", "name"),
-        };
-        let mut out = BytesMut::new();
-        out.put_slice(format!(r#"{{"{list}":["#).as_bytes());
-        for (at, offered) in snapshot.offered(kind).into_iter().enumerate() {
-            if at > 0 {
-                out.put_u8(b',');
-            }
-            let own = &offered.offer.object;
-            if *offered.exposed == *offered.offer.key {
-                out.put_slice(own.raw());
-            } else {
-                out.put_slice(&own.rewrite(&[Change::Set(key, &write::quote(&offered.exposed))]));
-            }
-        }
-        out.put_slice(b"]}");
-        Answer::Result(object(out.freeze()))
-    }
-
     pub(super) async fn relay_resource(&self, request: Incoming, context: Context) -> Answer {
         let snapshot = self.gateway.snapshot();
+        let view = match snapshot.view(&view_name(&request.caller)) {
+            Ok(view) => view,
+            Err(error) => return Answer::Fault(no_view(&error)),
+        };
         let Some(uri) = request.params.text("uri") else {
             return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `uri`");
         };
-        let Some((pack, own)) = snapshot.resource(&uri) else {
+        let Some((pack, own)) = view.offers().resource(&uri) else {
             return Answer::Fault(not_found(&uri, request.era()));
         };
         let changes = [("uri", own.clone())];
@@ -57,33 +34,39 @@ impl Front {
 
     pub(super) async fn relay_prompt(&self, request: Incoming, context: Context) -> Answer {
         let snapshot = self.gateway.snapshot();
+        let view = match snapshot.view(&view_name(&request.caller)) {
+            Ok(view) => view,
+            Err(error) => return Answer::Fault(no_view(&error)),
+        };
         let Some(name) = request.params.text("name") else {
             return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `name`");
         };
-        let offered = snapshot.offered(Kind::Prompt);
-        let Some(found) = offered.iter().find(|offered| offered.exposed == name) else {
+        let Some(found) = view.offers().find(Kind::Prompt, &name) else {
             return Answer::fault(codes::INVALID_PARAMS, format!("there is no prompt `{}`", visible(&name, 200)));
         };
-        let own = found.offer.key.to_string();
-        relay(&snapshot, found.pack, &request, context, &[("name", own.clone())], Some(&own)).await
+        let own = found.own.to_string();
+        relay(&snapshot, &found.pack, &request, context, &[("name", own.clone())], Some(&own)).await
     }
 
     pub(super) async fn relay_completion(&self, request: Incoming, context: Context) -> Answer {
         let snapshot = self.gateway.snapshot();
+        let view = match snapshot.view(&view_name(&request.caller)) {
+            Ok(view) => view,
+            Err(error) => return Answer::Fault(no_view(&error)),
+        };
         let Some(reference) = request.params.object("ref") else {
             return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `ref`");
         };
         let found = match reference.text("type").as_deref() {
             Some("ref/prompt") => reference.text("name").and_then(|name| {
-                let offered = snapshot.offered(Kind::Prompt);
-                let found = offered.iter().find(|offered| offered.exposed == name)?;
-                Some((found.pack, "name", found.offer.key.to_string()))
+                let found = view.offers().find(Kind::Prompt, &name)?;
+                Some((&found.pack, "name", found.own.to_string()))
             }),
             Some("ref/resource") => reference.text("uri").and_then(|uri| {
-                let offered = snapshot.offered(Kind::Template);
-                match offered.iter().find(|offered| offered.exposed == uri) {
-                    Some(found) => Some((found.pack, "uri", found.offer.key.to_string())),
-                    None => snapshot.resource(&uri).map(|(pack, own)| (pack, "uri", own)),
+                let offers = view.offers();
+                match offers.find(Kind::Template, &uri) {
+                    Some(found) => Some((&found.pack, "uri", found.own.to_string())),
+                    None => offers.resource(&uri).map(|(pack, own)| (pack, "uri", own)),
                 }
             }),
             _ => None,

@@ -8,8 +8,8 @@ use toolmark_mcp::downstream::{Answer, Context, Incoming, LogLevel};
 use toolmark_mcp::upstream::Reply;
 use toolmark_mcp::wire::{RawObject, codes};
 
-use super::Front;
 use super::relay::not_found;
+use super::{Front, no_view, view_name};
 use crate::gateway::Gateway;
 use crate::pack::PackHandle;
 use crate::wishes::Holder;
@@ -21,7 +21,11 @@ impl Front {
         let Some(uri) = request.params.text("uri") else {
             return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `uri`");
         };
-        let Some((pack, own)) = snapshot.resource(&uri) else {
+        let view = match snapshot.view(&view_name(&request.caller)) {
+            Ok(view) => view,
+            Err(error) => return Answer::Fault(no_view(&error)),
+        };
+        let Some((pack, own)) = view.offers().resource(&uri) else {
             return Answer::Fault(not_found(&uri, request.era()));
         };
         let Some(session) = &request.session else {
@@ -50,10 +54,14 @@ impl Front {
         let uris =
             wanted.get("resourceSubscriptions").and_then(|uris| serde_json::from_slice::<Vec<String>>(uris).ok());
         let snapshot = self.gateway.snapshot();
+        let view = match snapshot.view(&view_name(&request.caller)) {
+            Ok(view) => view,
+            Err(error) => return Answer::Fault(no_view(&error)),
+        };
         let holder = Holder::Listener(self.listeners.fetch_add(1, Ordering::Relaxed));
         let mut packs: Vec<PackName> = Vec::new();
         for uri in uris.unwrap_or_default() {
-            let Some((pack, own)) = snapshot.resource(&uri) else { continue };
+            let Some((pack, own)) = view.offers().resource(&uri) else { continue };
             let Some(handle) = snapshot.pack(pack.as_str()) else { continue };
             let Some(upstream) = handle.upstream() else { continue };
             match handle.wishes().watch(&upstream, &own, holder.clone()).await {

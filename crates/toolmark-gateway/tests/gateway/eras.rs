@@ -75,7 +75,7 @@ async fn a_person_is_asked_in_the_way_of_their_era() {
 async fn progress_comes_through() {
     everyone(async |client, _, _| {
         call(client, "test_tool_with_progress", json!({})).await;
-        client.service().hears("progress", 3).await;
+        assert!(client.service().hears("progress", 3).await);
     })
     .await;
 }

@@ -3,5 +3,8 @@
 
 mod addresses;
 mod eras;
+mod memory;
 mod packs;
+mod reload;
 mod support;
+mod views;

@@ -63,7 +63,7 @@ async fn a_gateway_that_stops_leaves_no_program_behind() {
 }
 
 /// Whether a program with this argument runs.
-fn find(argument: &str) -> bool {
+pub(crate) fn find(argument: &str) -> bool {
     let entries = Path::new("/proc").read_dir().expect("a list of processes").flatten();
     entries
         .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())

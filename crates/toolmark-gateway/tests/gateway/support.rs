@@ -1,31 +1,22 @@
 //! A gateway in this process, fixtures behind it over HTTP and over standard input and output, and clients of both eras.
-#![expect(
-    deprecated,
-    reason = "sampling, roots and logging are on their way out of the protocol, but clients still have them"
-)]
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
 
-use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, CreateMessageRequestParams,
-    CreateMessageResult, ElicitRequestParams, ElicitResult, ElicitationAction, ErrorData, Implementation,
-    ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
-    ResourceUpdatedNotificationParam, Root, SamplingMessage,
-};
-use rmcp::service::{NotificationContext, RequestContext, RunningService};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion};
+use rmcp::service::RunningService;
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient};
+use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolmark_config::Config;
-use toolmark_fixture::{Fixture, Listening, Options, serve_http};
+use toolmark_fixture::{Fixture, Listening, Options, Person, serve_http};
 use toolmark_gateway::{Gateway, GatewayBuilder, Serve};
+use toolmark_store::{Location, Micros, Settings, Store};
 
 /// A gateway that listens, until it is stopped.
 pub(crate) struct Running {
@@ -38,8 +29,17 @@ pub(crate) struct Running {
 impl Running {
     /// A gateway for a configuration, once its packs have started or failed.
     pub(crate) async fn start(config: &str) -> Self {
-        let config = Config::read(config, "toolmark.toml").expect("the configuration can be read");
-        let gateway = GatewayBuilder::new(config, PathBuf::new()).start().expect("the gateway starts");
+        Self::of(GatewayBuilder::new(read(config), PathBuf::new())).await
+    }
+
+    /// A gateway that remembers.
+    pub(crate) async fn start_with(config: &str, store: &Store) -> Self {
+        let builder = GatewayBuilder::new(read(config), PathBuf::new()).store(store.clone());
+        Self::of(builder.recall().await.expect("a store")).await
+    }
+
+    async fn of(builder: GatewayBuilder) -> Self {
+        let gateway = builder.start().expect("the gateway starts");
         gateway.settled().await;
         let serve = Serve::bind(Arc::clone(&gateway), (Ipv4Addr::LOCALHOST, 0).into()).await.expect("a free port");
         let (address, stop) = (serve.address(), CancellationToken::new());
@@ -61,6 +61,22 @@ impl Running {
         self.stop.cancel();
         self.task.await.expect("the gateway ends in peace");
     }
+}
+
+/// A configuration.
+pub(crate) fn read(text: &str) -> Config {
+    Config::read(text, "toolmark.toml").expect("the configuration can be read")
+}
+
+/// A store that ends with the test.
+pub(crate) async fn store() -> Store {
+    let settings = Settings::new(|| Micros::from(std::time::SystemTime::now()));
+    Store::open(&Location::Memory, &settings).await.expect("a store in memory")
+}
+
+/// The names of all tools that a client sees.
+pub(crate) async fn names(client: &Client) -> Vec<String> {
+    client.list_all_tools().await.expect("tools").into_iter().map(|tool| tool.name.into_owned()).collect()
 }
 
 /// A fixture of an era over HTTP.
@@ -143,79 +159,4 @@ pub(crate) fn text(result: &CallToolResult) -> String {
         let _ = write!(text, "{}", block.as_text().map_or("", |block| &block.text));
         text
     })
-}
-
-/// A person who answers every question, and remembers what they hear.
-#[derive(Clone, Default)]
-pub(crate) struct Person {
-    heard: Arc<Mutex<Vec<String>>>,
-}
-
-impl Person {
-    pub(crate) fn heard(&self) -> Vec<String> {
-        self.heard.lock().expect("no test panics with it").clone()
-    }
-
-    /// Waits until something was heard; the patience only keeps a broken test from hanging.
-    pub(crate) async fn hears(&self, what: &str, times: usize) {
-        for _ in 0..1_000 {
-            if self.heard().iter().filter(|heard| heard.starts_with(what)).count() >= times {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("`{what}` was not heard {times} times, but {:?}", self.heard());
-    }
-
-    fn hear(&self, what: String) {
-        self.heard.lock().expect("no test panics with it").push(what);
-    }
-}
-
-impl ClientHandler for Person {
-    fn get_info(&self) -> ClientConfig {
-        let able = ClientCapabilities::builder().enable_elicitation().enable_sampling().enable_roots().build();
-        ClientConfig::new(able, Implementation::new("a-test", "1.0.0"))
-    }
-
-    async fn create_elicitation(
-        &self,
-        request: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
-    ) -> Result<ElicitResult, ErrorData> {
-        let ElicitRequestParams::FormElicitationParams { message, .. } = request else {
-            return Ok(ElicitResult::new(ElicitationAction::Decline));
-        };
-        self.hear(format!("asked {message}"));
-        let content = json!({ "answer": "blue", "name": "Alice", "color": "green", "ok": true, "confirm": true });
-        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(content))
-    }
-
-    async fn create_message(
-        &self,
-        _: CreateMessageRequestParams,
-        _: RequestContext<RoleClient>,
-    ) -> Result<CreateMessageResult, ErrorData> {
-        Ok(CreateMessageResult::new(SamplingMessage::assistant_text("Paris"), "a-model".to_owned()))
-    }
-
-    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Ok(ListRootsResult::new(vec![Root::new("file:///home/alice")]))
-    }
-
-    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.hear(format!("progress {}", progress.progress));
-    }
-
-    async fn on_logging_message(&self, message: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
-        self.hear(format!("log {}", message.data));
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.hear("tools changed".to_owned());
-    }
-
-    async fn on_resource_updated(&self, update: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
-        self.hear(format!("updated {}", update.uri));
-    }
 }

@@ -8,7 +8,7 @@ use tokio::process::Child;
 use super::desk::Desk;
 use super::http::{Client, Http, old};
 use super::pipe::{Pipe, read_lines, write_lines};
-use super::stdio::{Program, Tail, start};
+use super::stdio::{Program, StderrTail, start};
 use super::{
     ConnectError, ConnectOptions, EventSender, Inner, Link, Target, Upstream, UpstreamError, UpstreamErrorKind,
 };
@@ -75,7 +75,8 @@ impl Upstream {
     async fn attend(child: Child, options: ConnectOptions, events: EventSender) -> Result<Self, ConnectError> {
         let limits = options.limits;
         let (pipe, outgoing) = Pipe::new(Desk::new(events, limits.bytes), limits);
-        let program = Program::attend(child, &pipe, outgoing, Tail::new(limits.stderr_lines), limits.grace);
+        let tail = options.stderr.clone().unwrap_or_else(|| StderrTail::new(limits.stderr_lines));
+        let program = Program::attend(child, &pipe, outgoing, tail, limits.grace);
         Inner::new(Link::Pipe(pipe), options, Some(program), false).open().await
     }
 

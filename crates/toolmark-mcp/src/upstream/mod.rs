@@ -25,6 +25,7 @@ pub use handshake::ConnectError;
 pub use list::{ListError, ListKind, Listing};
 pub use options::{ConnectOptions, Target, UpstreamLimits, minimal_environment};
 pub use request::{Answer, CallObserver, Delivery, Question, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
+pub use stdio::StderrTail;
 
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{Limits, RawObject};

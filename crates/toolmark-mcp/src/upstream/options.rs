@@ -9,10 +9,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
 
+use super::stdio::StderrTail;
 use crate::wire::version::Era;
 
 /// Where a server is.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Target {
     /// A program that we start and talk to over its standard input and output. No shell is involved.
     Stdio {
@@ -52,12 +53,14 @@ pub struct ConnectOptions {
     pub capabilities: Bytes,
     /// The few variables of our own environment that a program may see; see [`minimal_environment`].
     pub inherited: Vec<(OsString, OsString)>,
+    /// Where a program's standard error is kept, for whoever wants it beyond the connection.
+    pub stderr: Option<StderrTail>,
     /// Limits.
     pub limits: UpstreamLimits,
 }
 
 /// What one server may cost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpstreamLimits {
     /// How long connecting may take, the handshake included.
     pub connect: Duration,
@@ -100,6 +103,7 @@ impl Default for ConnectOptions {
             ),
             capabilities: Bytes::from_static(b"{}"),
             inherited: Vec::new(),
+            stderr: None,
             limits: UpstreamLimits::default(),
         }
     }

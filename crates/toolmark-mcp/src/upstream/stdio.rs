@@ -18,14 +18,14 @@ use super::pipe::{Outgoing, Pipe, read_lines, write_lines};
 
 /// The last lines that a program wrote to its standard error, oldest first.
 #[derive(Clone, Debug)]
-pub(crate) struct Tail {
+pub struct StderrTail {
     lines: Arc<Mutex<VecDeque<String>>>,
     most: usize,
 }
 
 /// A running program.
 pub(crate) struct Program {
-    pub(crate) tail: Tail,
+    pub(crate) tail: StderrTail,
     /// Asks the program to end; dropping it does the same.
     end: CancellationToken,
     ended: tokio::sync::Mutex<Option<oneshot::Receiver<()>>>,
@@ -51,8 +51,10 @@ impl Drop for Group {
     }
 }
 
-impl Tail {
-    pub(crate) fn new(most: usize) -> Self {
+impl StderrTail {
+    /// Keeps so many lines.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
         Self { lines: Arc::default(), most: most.max(1) }
     }
 
@@ -65,7 +67,9 @@ impl Tail {
         lines.push_back(line);
     }
 
-    pub(crate) fn lines(&self) -> Vec<String> {
+    /// The lines, oldest first.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
@@ -93,7 +97,7 @@ impl Program {
         mut child: Child,
         pipe: &Arc<Pipe>,
         outgoing: tokio::sync::mpsc::Receiver<Outgoing>,
-        tail: Tail,
+        tail: StderrTail,
         grace: Duration,
     ) -> Self {
         if let Some(input) = child.stdin.take() {
@@ -161,7 +165,7 @@ fn describe(status: ExitStatus) -> String {
 }
 
 /// Keeps the last lines of a stream, none of them longer than the limit however long it is.
-async fn keep_lines(errors: impl AsyncRead + Unpin, tail: Tail) {
+async fn keep_lines(errors: impl AsyncRead + Unpin, tail: StderrTail) {
     let mut errors = BufReader::new(errors);
     let mut line = Vec::new();
     loop {

@@ -1,0 +1,130 @@
+//! A server that fails again and again gets a rest: calls are refused at once, until one that is let through succeeds.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The longest rest.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Counts failures in a row.
+#[derive(Debug)]
+pub(crate) struct Breaker {
+    most: u32,
+    first_rest: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    failures: u32,
+    rest: Duration,
+    /// Until when nobody is let through; whoever comes after is the one that tries.
+    until: Option<Instant>,
+}
+
+/// A server that rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resting {
+    pub(crate) failures: u32,
+    pub(crate) left: Duration,
+}
+
+impl Breaker {
+    /// A rest after so many failures; 0 for never.
+    pub(crate) fn new(most: u32, first_rest: Duration) -> Self {
+        Self { most, first_rest, state: Mutex::new(State { failures: 0, rest: first_rest, until: None }) }
+    }
+
+    /// May a call go through now?
+    pub(crate) fn admit(&self, now: Instant) -> Result<(), Resting> {
+        if self.most == 0 {
+            return Ok(());
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match state.until {
+            None => Ok(()),
+            Some(until) if now < until => Err(Resting { failures: state.failures, left: until - now }),
+            Some(_) => {
+                // This one tries. The others wait for what becomes of it, or for as long again.
+                state.until = Some(now + state.rest);
+                Ok(())
+            }
+        }
+    }
+
+    /// A call was answered, whatever the answer.
+    pub(crate) fn answered(&self) {
+        if self.most == 0 {
+            return;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.failures > 0 {
+            *state = State { failures: 0, rest: self.first_rest, until: None };
+        }
+    }
+
+    /// A call got no answer. True when the rest begins with this one.
+    pub(crate) fn failed(&self, now: Instant) -> bool {
+        if self.most == 0 {
+            return false;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.failures = state.failures.saturating_add(1);
+        if state.failures < self.most {
+            return false;
+        }
+        let first = state.until.is_none();
+        if !first {
+            state.rest = (state.rest * 2).min(LONGEST);
+        }
+        state.until = Some(now + state.rest);
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REST: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn failures_in_a_row_bring_a_rest_and_one_call_ends_it() {
+        let (breaker, start) = (Breaker::new(3, REST), Instant::now());
+        assert!(!breaker.failed(start));
+        assert!(!breaker.failed(start));
+        assert_eq!(breaker.admit(start), Ok(()));
+        assert!(breaker.failed(start));
+        assert_eq!(breaker.admit(start), Err(Resting { failures: 3, left: REST }));
+        let later = start + REST;
+        assert_eq!(breaker.admit(later), Ok(()), "one tries");
+        assert!(breaker.admit(later).is_err(), "the others wait");
+        breaker.answered();
+        assert_eq!(breaker.admit(later), Ok(()));
+    }
+
+    #[test]
+    fn an_answer_in_between_starts_the_count_again() {
+        let (breaker, now) = (Breaker::new(2, REST), Instant::now());
+        breaker.failed(now);
+        breaker.answered();
+        assert!(!breaker.failed(now));
+        assert_eq!(breaker.admit(now), Ok(()));
+    }
+
+    #[test]
+    fn rests_grow_while_every_try_fails() {
+        let (breaker, start) = (Breaker::new(1, REST), Instant::now());
+        breaker.failed(start);
+        assert_eq!(breaker.admit(start + REST), Ok(()));
+        assert!(!breaker.failed(start + REST));
+        assert_eq!(breaker.admit(start + REST), Err(Resting { failures: 2, left: REST * 2 }));
+    }
+
+    #[test]
+    fn without_a_limit_nothing_rests() {
+        let (breaker, now) = (Breaker::new(0, REST), Instant::now());
+        assert!((0..100).all(|_| !breaker.failed(now)));
+        assert_eq!(breaker.admit(now), Ok(()));
+    }
+}

@@ -1,0 +1,217 @@
+//! Collects what a gateway is made of, and starts it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use arc_swap::ArcSwap;
+use serde_json::{Map, Value};
+use tokio::sync::{broadcast, mpsc};
+use toolmark_config::Config;
+use toolmark_core::explain::{Code, Explain, facts};
+use toolmark_core::lock::Lock;
+use toolmark_core::names::PackName;
+use toolmark_core::problem::Problem;
+use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
+use toolmark_store::{Store, StoreError};
+
+use crate::assemble::Strictness;
+use crate::gateway::{Gateway, State, assembled};
+use crate::listing::Listed;
+use crate::metrics::{Measured, Metrics};
+use crate::names::Names;
+use crate::pack::{PackHandle, Way};
+use crate::snapshot::Snapshot;
+
+/// Collects what a gateway is made of.
+pub struct GatewayBuilder {
+    config: Config,
+    directory: PathBuf,
+    lock: Option<Lock>,
+    built: Vec<PackHandle>,
+    approvals: Arc<dyn Approvals>,
+    recorder: Arc<dyn Recorder>,
+    store: Option<Store>,
+    names: Names,
+    listed: BTreeMap<PackName, Arc<Listed>>,
+}
+
+/// A gateway that cannot be started, or not with another configuration, with every reason.
+#[derive(Debug, thiserror::Error)]
+#[error("the gateway cannot be started")]
+pub struct StartGatewayError {
+    problems: Vec<Problem>,
+}
+
+/// A pack that cannot even be tried.
+#[derive(Debug, thiserror::Error)]
+#[error("the pack `{pack}` cannot be started: {why}")]
+struct PackUnusable {
+    pack: String,
+    why: String,
+}
+
+impl GatewayBuilder {
+    /// A gateway for this configuration, whose relative paths start from a directory.
+    #[must_use]
+    pub fn new(config: Config, directory: PathBuf) -> Self {
+        Self {
+            config,
+            directory,
+            lock: None,
+            built: Vec::new(),
+            approvals: Arc::new(Unattended),
+            recorder: Arc::new(NoRecords),
+            store: None,
+            names: Names::default(),
+            listed: BTreeMap::new(),
+        }
+    }
+
+    /// What was approved.
+    #[must_use]
+    pub fn lock(mut self, lock: Option<Lock>) -> Self {
+        self.lock = lock;
+        self
+    }
+
+    /// Who keeps records.
+    #[must_use]
+    pub fn recorder(mut self, recorder: Arc<dyn Recorder>) -> Self {
+        self.recorder = recorder;
+        self
+    }
+
+    /// Where it remembers: the tokens of callers, names, and what packs list.
+    #[must_use]
+    pub fn store(mut self, store: Store) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Takes up what the store remembers: the names that were given out, and what packs listed when they were last seen, so that their
+    /// tools are there while they start.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be read.
+    pub async fn recall(mut self) -> Result<Self, StoreError> {
+        let Some(store) = &self.store else { return Ok(self) };
+        self.names = Names::recall(store).await?;
+        // What is wrong with packs is said when they are started.
+        for (name, pack) in handles(&self.config, &self.directory).unwrap_or_default() {
+            if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
+                self.listed.insert(name, Arc::new(listed));
+            }
+        }
+        Ok(self)
+    }
+
+    /// A server in this process. `build` gives our end of two pipes: what we read from it, and what we write to it.
+    #[must_use]
+    pub fn built_in(
+        mut self,
+        name: PackName,
+        build: impl Fn() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) + Send + Sync + 'static,
+    ) -> Self {
+        let source = toolmark_core::tool::Source::new(&format!("built-in:{name}"));
+        let timeout = std::time::Duration::from_secs(30);
+        self.built.push(PackHandle::new(name, source, timeout, Way::Built(Box::new(build))));
+        self
+    }
+
+    /// Starts every pack, all at once, and returns while they are starting.
+    ///
+    /// # Errors
+    /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
+    pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
+        let configured = handles(&self.config, &self.directory)?;
+        let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
+        let packs = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
+        let state = State {
+            config: Arc::new(self.config),
+            lock: self.lock,
+            packs,
+            listed: self.listed,
+            unsaved: HashSet::new(),
+        };
+        let workspace = assembled(&state, &self.directory, None, Strictness::Running)
+            .map_err(|error| StartGatewayError::new(error.problems().to_vec()))?;
+        let names = Arc::new(self.names);
+        let snapshot = Snapshot::new(
+            Arc::new(workspace),
+            Arc::clone(&state.config),
+            &state.packs,
+            state.listed.clone(),
+            Arc::clone(&names),
+        );
+        let (changes, _) = broadcast::channel(256);
+        let (news, heard) = mpsc::channel(64);
+        let metrics = Arc::new(Metrics::new());
+        let recorder = Arc::new(Measured::new(Arc::clone(&metrics), self.recorder));
+        let gateway = Arc::new(Gateway {
+            directory: self.directory,
+            state: Mutex::new(state),
+            current: ArcSwap::from_pointee(snapshot),
+            pipeline: Pipeline::new(self.approvals, recorder),
+            metrics,
+            store: self.store,
+            names,
+            changes,
+            news,
+            tasks: Mutex::default(),
+        });
+        gateway.run(heard);
+        Ok(gateway)
+    }
+}
+
+/// The packs of a configuration, none of them started.
+pub(crate) fn handles(config: &Config, directory: &Path) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
+    let environment = |name: &str| std::env::var(name).ok();
+    let expanded = config.expand(&environment);
+    let expanded = expanded.map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?;
+    let (mut packs, mut problems) = (HashMap::new(), Vec::new());
+    for (name, connection) in &expanded.connections {
+        let Some(settings) = config.packs.get(name) else { continue };
+        match PackHandle::configured(name.clone(), settings, connection, directory) {
+            Ok(pack) => {
+                packs.insert(name.clone(), pack);
+            }
+            Err(why) => {
+                let error = PackUnusable { pack: name.to_string(), why };
+                problems.push(Problem::refused(error.report(), None));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(packs) } else { Err(StartGatewayError::new(problems)) }
+}
+
+impl StartGatewayError {
+    pub(crate) fn new(problems: Vec<Problem>) -> Self {
+        Self { problems }
+    }
+
+    /// Every reason.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+impl Explain for PackUnusable {
+    fn code(&self) -> Code {
+        Code::new("pack-unusable")
+    }
+
+    fn why(&self) -> String {
+        "a pack that is left out silently would be missed by nobody until its tools are needed".into()
+    }
+
+    fn fix(&self) -> String {
+        format!("correct `[packs.{}]`, or set `enabled = false`", self.pack)
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        facts([("pack", self.pack.as_str().into())])
+    }
+}

@@ -1,0 +1,74 @@
+//! Did somebody change the files that a gateway was started from?
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::{EventKind, RecursiveMode, Watcher as _};
+use tokio::sync::Notify;
+use toolmark_policy::pattern::Glob;
+
+/// How long nothing more must happen until a change counts as whole: editors write, rename and write again.
+const QUIET: Duration = Duration::from_millis(150);
+
+/// Hears of changes to files, also of files that do not exist yet.
+pub struct Watch {
+    // Ends with this.
+    _watcher: notify::RecommendedWatcher,
+    bell: Arc<Notify>,
+}
+
+impl Watch {
+    /// Watches files; `*` in a name stands for any run of characters. The folders that they are in are what is really watched, because editors and mounts replace files.
+    ///
+    /// # Errors
+    /// What the system says, when it cannot watch one of the folders.
+    pub fn on(files: &[PathBuf]) -> Result<Self, String> {
+        let bell = Arc::new(Notify::new());
+        let names: Vec<Glob> = files.iter().filter_map(|file| Some(Glob::new(file.file_name()?.to_str()?))).collect();
+        let rung = Arc::clone(&bell);
+        let heard = move |event: notify::Result<notify::Event>| match event {
+            Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
+            Ok(event) if event.paths.iter().any(|path| concerns(path, &names)) => rung.notify_one(),
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(%error, "changes of the configuration may go unnoticed");
+                rung.notify_one();
+            }
+        };
+        let mut watcher = notify::recommended_watcher(heard).map_err(|error| error.to_string())?;
+        let folders: HashSet<&Path> = files.iter().map(|file| folder(file)).collect();
+        for folder in folders {
+            watcher
+                .watch(folder, RecursiveMode::NonRecursive)
+                .map_err(|error| format!("`{}` cannot be watched: {error}", folder.display()))?;
+        }
+        Ok(Self { _watcher: watcher, bell })
+    }
+
+    /// Waits until something changed and it is quiet again.
+    pub async fn changed(&self) {
+        self.bell.notified().await;
+        while tokio::time::timeout(QUIET, self.bell.notified()).await.is_ok() {}
+    }
+}
+
+fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// True for one of the files, and for the links by which mounted folders are replaced as a whole.
+fn concerns(path: &Path, names: &[Glob]) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with("..") || names.iter().any(|glob| glob.matches(name)))
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
+}
