@@ -8,6 +8,7 @@ mod exit;
 mod failure;
 mod file;
 mod input;
+mod logs;
 mod output;
 mod questions;
 mod remote;
@@ -18,6 +19,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
+
+/// Decision 0030: a call is made of a few dozen small pieces of memory, and giving them out is a part of what it costs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

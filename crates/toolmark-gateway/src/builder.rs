@@ -14,15 +14,18 @@ use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
+use toolmark_store::audit::AuditSink;
 use toolmark_store::{Store, StoreError};
 
 use crate::assemble::Strictness;
+use crate::audit::AuditRecorder;
 use crate::gateway::{Gateway, State, assembled};
 use crate::listing::Listed;
 use crate::metrics::{Measured, Metrics};
 use crate::names::Names;
 use crate::pack::{PackHandle, Way};
 use crate::snapshot::Snapshot;
+use crate::telemetry::{Told, Traces};
 
 /// Collects what a gateway is made of.
 pub struct GatewayBuilder {
@@ -32,6 +35,7 @@ pub struct GatewayBuilder {
     built: Vec<PackHandle>,
     approvals: Arc<dyn Approvals>,
     recorder: Arc<dyn Recorder>,
+    audit: Option<AuditSink>,
     store: Option<Store>,
     names: Names,
     listed: BTreeMap<PackName, Arc<Listed>>,
@@ -63,6 +67,7 @@ impl GatewayBuilder {
             built: Vec::new(),
             approvals: Arc::new(Unattended),
             recorder: Arc::new(NoRecords),
+            audit: None,
             store: None,
             names: Names::default(),
             listed: BTreeMap::new(),
@@ -80,6 +85,14 @@ impl GatewayBuilder {
     #[must_use]
     pub fn recorder(mut self, recorder: Arc<dyn Recorder>) -> Self {
         self.recorder = recorder;
+        self
+    }
+
+    /// Keeps records in a sink, whose figures are served with the others.
+    #[must_use]
+    pub fn audit(mut self, sink: AuditSink) -> Self {
+        self.recorder = Arc::new(AuditRecorder::new(sink.clone()));
+        self.audit = Some(sink);
         self
     }
 
@@ -126,6 +139,7 @@ impl GatewayBuilder {
     /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
     pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
         let configured = handles(&self.config, &self.directory, self.store.as_ref())?;
+        let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
         let state = State {
@@ -148,13 +162,15 @@ impl GatewayBuilder {
         let (changes, _) = broadcast::channel(256);
         let (news, heard) = mpsc::channel(64);
         let metrics = Arc::new(Metrics::new());
-        let recorder = Arc::new(Measured::new(Arc::clone(&metrics), self.recorder));
+        let recorder = Arc::new(Measured::new(Arc::clone(&metrics), Arc::new(Told::new(self.recorder))));
         let gateway = Arc::new(Gateway {
             directory: self.directory,
             state: Mutex::new(state),
             current: ArcSwap::from_pointee(snapshot),
             pipeline: Pipeline::new(self.approvals, recorder),
             metrics,
+            traces,
+            audit: self.audit,
             store: self.store,
             names,
             changes,
@@ -164,6 +180,14 @@ impl GatewayBuilder {
         gateway.run(heard);
         Ok(gateway)
     }
+}
+
+/// Where the spans of calls go, if anywhere.
+fn traces(config: &Config) -> Result<Option<Traces>, StartGatewayError> {
+    let environment = |name: &str| std::env::var(name).ok();
+    let refused = |report| StartGatewayError::new(vec![Problem::refused(report, None)]);
+    let expanded = config.expand(&environment).map_err(|error| refused(error.report()))?;
+    Traces::of(config, expanded.otlp.as_ref()).map_err(|error| refused(error.report()))
 }
 
 /// The packs of a configuration, none of them started.

@@ -20,6 +20,7 @@ mod pages;
 mod server;
 mod service;
 mod snapshot;
+mod telemetry;
 mod view;
 mod watch;
 mod wishes;
@@ -32,6 +33,7 @@ pub use pack::{PackHandle, PackState};
 pub use server::{Serve, ServeError};
 pub use service::Front;
 pub use snapshot::Snapshot;
+pub use telemetry::{OtlpUnusable, SpanStats};
 pub use view::{View, ViewError, ViewName};
 pub use watch::Watch;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -84,6 +85,7 @@ pub struct PackHandle {
     stop: CancellationToken,
     wishes: Arc<Wishes>,
     breaker: Breaker,
+    restarts: Arc<AtomicU64>,
     /// What its program writes to standard error, kept from one start to the next.
     stderr: StderrTail,
 }
@@ -160,10 +162,11 @@ impl PackHandle {
         matches!(self.way, Way::Built(_))
     }
 
-    /// Takes over what clients want to hear from the server in whose place this one comes.
+    /// Takes over what clients want to hear from the server in whose place this one comes, and what was counted.
     #[must_use]
     pub(crate) fn in_place_of(mut self, other: &Self) -> Self {
         self.wishes = Arc::clone(&other.wishes);
+        self.restarts = Arc::clone(&other.restarts);
         self
     }
 
@@ -179,6 +182,7 @@ impl PackHandle {
             stop: CancellationToken::new(),
             wishes: Arc::default(),
             breaker: Breaker::new(5, Duration::from_secs(10)),
+            restarts: Arc::default(),
             stderr: StderrTail::new(1),
         }
     }
@@ -199,6 +203,12 @@ impl PackHandle {
     #[must_use]
     pub fn state(&self) -> PackState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How often it was tried again after it was gone.
+    #[must_use]
+    pub fn restarts(&self) -> u64 {
+        self.restarts.load(Ordering::Relaxed)
     }
 
     /// The last lines of its standard error.
@@ -279,6 +289,7 @@ impl PackHandle {
                 () = tokio::time::sleep(wait) => {}
             }
             wait = (wait * 2).min(WAIT.1);
+            self.restarts.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -321,6 +332,7 @@ impl PackHandle {
             return "the gateway is stopping".into();
         }
         self.set(PackState::Ready);
+        tracing::info!(pack = %self.name, restarts = self.restarts(), "a server is ready");
         *wait = WAIT.0;
         let _ = news.send(News::State).await;
         let mut listed = tokio::time::Instant::now();
