@@ -12,16 +12,20 @@ use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
+use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
+use toolmark_store::audit::AuditSink;
 use toolmark_store::{Store, StoreError};
 
 use crate::assemble::Strictness;
+use crate::audit::AuditRecorder;
 use crate::gateway::{Gateway, State, assembled};
 use crate::listing::Listed;
 use crate::metrics::{Measured, Metrics};
 use crate::names::Names;
 use crate::pack::{PackHandle, Way};
 use crate::snapshot::Snapshot;
+use crate::telemetry::{Told, Traces};
 
 /// Collects what a gateway is made of.
 pub struct GatewayBuilder {
@@ -31,6 +35,7 @@ pub struct GatewayBuilder {
     built: Vec<PackHandle>,
     approvals: Arc<dyn Approvals>,
     recorder: Arc<dyn Recorder>,
+    audit: Option<AuditSink>,
     store: Option<Store>,
     names: Names,
     listed: BTreeMap<PackName, Arc<Listed>>,
@@ -62,6 +67,7 @@ impl GatewayBuilder {
             built: Vec::new(),
             approvals: Arc::new(Unattended),
             recorder: Arc::new(NoRecords),
+            audit: None,
             store: None,
             names: Names::default(),
             listed: BTreeMap::new(),
@@ -82,6 +88,14 @@ impl GatewayBuilder {
         self
     }
 
+    /// Keeps records in a sink, whose figures are served with the others.
+    #[must_use]
+    pub fn audit(mut self, sink: AuditSink) -> Self {
+        self.recorder = Arc::new(AuditRecorder::new(sink.clone()));
+        self.audit = Some(sink);
+        self
+    }
+
     /// Where it remembers: the tokens of callers, names, and what packs list.
     #[must_use]
     pub fn store(mut self, store: Store) -> Self {
@@ -98,7 +112,7 @@ impl GatewayBuilder {
         let Some(store) = &self.store else { return Ok(self) };
         self.names = Names::recall(store).await?;
         // What is wrong with packs is said when they are started.
-        for (name, pack) in handles(&self.config, &self.directory).unwrap_or_default() {
+        for (name, pack) in handles(&self.config, &self.directory, Some(store)).unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
                 self.listed.insert(name, Arc::new(listed));
             }
@@ -124,7 +138,8 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
     pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
-        let configured = handles(&self.config, &self.directory)?;
+        let configured = handles(&self.config, &self.directory, self.store.as_ref())?;
+        let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
         let state = State {
@@ -147,13 +162,15 @@ impl GatewayBuilder {
         let (changes, _) = broadcast::channel(256);
         let (news, heard) = mpsc::channel(64);
         let metrics = Arc::new(Metrics::new());
-        let recorder = Arc::new(Measured::new(Arc::clone(&metrics), self.recorder));
+        let recorder = Arc::new(Measured::new(Arc::clone(&metrics), Arc::new(Told::new(self.recorder))));
         let gateway = Arc::new(Gateway {
             directory: self.directory,
             state: Mutex::new(state),
             current: ArcSwap::from_pointee(snapshot),
             pipeline: Pipeline::new(self.approvals, recorder),
             metrics,
+            traces,
+            audit: self.audit,
             store: self.store,
             names,
             changes,
@@ -165,15 +182,28 @@ impl GatewayBuilder {
     }
 }
 
+/// Where the spans of calls go, if anywhere.
+fn traces(config: &Config) -> Result<Option<Traces>, StartGatewayError> {
+    let environment = |name: &str| std::env::var(name).ok();
+    let refused = |report| StartGatewayError::new(vec![Problem::refused(report, None)]);
+    let expanded = config.expand(&environment).map_err(|error| refused(error.report()))?;
+    Traces::of(config, expanded.otlp.as_ref()).map_err(|error| refused(error.report()))
+}
+
 /// The packs of a configuration, none of them started.
-pub(crate) fn handles(config: &Config, directory: &Path) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
+pub(crate) fn handles(
+    config: &Config,
+    directory: &Path,
+    store: Option<&Store>,
+) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
     let environment = |name: &str| std::env::var(name).ok();
     let expanded = config.expand(&environment);
     let expanded = expanded.map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?;
+    let vault = store.and_then(Store::path).map(Vault::beside);
     let (mut packs, mut problems) = (HashMap::new(), Vec::new());
     for (name, connection) in &expanded.connections {
         let Some(settings) = config.packs.get(name) else { continue };
-        match PackHandle::configured(name.clone(), settings, connection, directory) {
+        match PackHandle::configured(name.clone(), settings, connection, directory, vault.as_ref()) {
             Ok(pack) => {
                 packs.insert(name.clone(), pack);
             }

@@ -14,17 +14,19 @@ use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 use toolmark_effects::EffectCache;
-use toolmark_mcp::downstream::Changed;
+use toolmark_mcp::downstream::{Changed, Held};
 use toolmark_runtime::{Pipeline, Workspace};
 use toolmark_store::Store;
+use toolmark_store::audit::AuditSink;
 
 use crate::assemble::{self, AssembleError, Strictness, Surroundings};
 use crate::builder::{StartGatewayError, handles};
 use crate::listing::Listed;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Standing};
 use crate::names::Names;
 use crate::pack::{News, PackHandle, PackState};
 use crate::snapshot::Snapshot;
+use crate::telemetry::{SpanStats, Traces};
 
 /// How long what is new waits for more of it before it is written down.
 const SAVE: Duration = Duration::from_millis(200);
@@ -39,6 +41,8 @@ pub struct Gateway {
     pub(crate) current: ArcSwap<Snapshot>,
     pub(crate) pipeline: Pipeline,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) traces: Option<Traces>,
+    pub(crate) audit: Option<AuditSink>,
     pub(crate) store: Option<Store>,
     pub(crate) names: Arc<Names>,
     pub(crate) changes: broadcast::Sender<Changed>,
@@ -185,7 +189,7 @@ impl Gateway {
     /// # Errors
     /// [`StartGatewayError`] with everything that is wrong; then everything is as before.
     pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
-        let mut made = handles(&config, &self.directory)?;
+        let mut made = handles(&config, &self.directory, self.store.as_ref())?;
         let recalled = self.recalled(&made).await;
         let (mut reloaded, mut retired, mut started) = (Reloaded::default(), Vec::new(), Vec::new());
         {
@@ -250,6 +254,10 @@ impl Gateway {
         tasks.extend(started.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone()))));
         tasks.extend(retired.into_iter().map(|pack| tokio::spawn(pack.retire())));
         drop(tasks);
+        let names = |packs: &[PackName]| packs.iter().map(PackName::as_str).collect::<Vec<_>>().join(",");
+        let (added, removed, restarted) =
+            (names(&reloaded.added), names(&reloaded.removed), names(&reloaded.restarted));
+        tracing::info!(added, removed, restarted, "the configuration was taken over");
         self.tell([Changed::Tools, Changed::Prompts, Changed::Resources]);
         Ok(reloaded)
     }
@@ -310,10 +318,32 @@ impl Gateway {
         &self.pipeline
     }
 
+    /// Where spans go, if anywhere.
+    pub(crate) fn traces(&self) -> Option<&Traces> {
+        self.traces.as_ref()
+    }
+
+    /// What became of spans, where they are sent.
+    #[must_use]
+    pub fn spans(&self) -> Option<SpanStats> {
+        self.traces.as_ref().map(Traces::stats)
+    }
+
     /// What is counted.
     #[must_use]
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
+    }
+
+    /// All figures as OpenMetrics text, as they are now.
+    pub(crate) fn figures(&self, held: Held) -> String {
+        let state = Standing {
+            packs: &self.packs(),
+            held,
+            audit: self.audit.as_ref().map(AuditSink::stats),
+            spans: self.spans(),
+        };
+        self.metrics.text(&state)
     }
 
     /// Where it remembers, if anywhere.
@@ -351,6 +381,10 @@ impl Gateway {
             task.abort();
         }
         self.save().await;
+        if let Some(traces) = &self.traces {
+            traces.close().await;
+        }
+        tracing::info!("the gateway has stopped");
     }
 }
 

@@ -1,27 +1,33 @@
 //! How much, how fast, how well? Figures for `/metrics`, counted on the path of every call without allocating.
 
-use std::collections::HashMap;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use http::StatusCode;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use toolmark_core::explain::Code;
 use toolmark_core::verdict::Decision;
 use toolmark_mcp::downstream::Held;
 use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder, Stray};
+use toolmark_store::audit::AuditStats;
 
 use crate::pack::PackHandle;
+use crate::telemetry::SpanStats;
 
 /// The type of what `/metrics` answers.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The most tools that are counted by name; those that are called later count as `other` of their pack.
 const TOOLS: usize = 500;
+
+const STATES: [&str; 4] = ["starting", "ready", "unavailable", "stopped"];
 
 const VERDICTS: usize = 3;
 const OUTCOMES: usize = 13;
@@ -55,6 +61,30 @@ struct HeldLabels {
     kind: &'static str,
 }
 
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RestartLabels {
+    pack: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct DoorLabels {
+    code: &'static str,
+    status: u16,
+}
+
+/// What stands somewhere else and is looked up when figures are asked for.
+#[derive(Debug)]
+pub struct Standing<'a> {
+    /// The packs.
+    pub packs: &'a [Arc<PackHandle>],
+    /// What is held for clients.
+    pub held: Held,
+    /// How the audit is doing, where there is one.
+    pub audit: Option<AuditStats>,
+    /// What became of spans, where they are sent.
+    pub spans: Option<SpanStats>,
+}
+
 /// The counters of one tool, made when first used.
 #[derive(Debug)]
 struct Counters {
@@ -78,7 +108,29 @@ pub struct Metrics {
     approve: Histogram,
     dispatch: Histogram,
     packs: Family<PackLabels, Gauge>,
+    restarts: Family<RestartLabels, Counter>,
     held: Family<HeldLabels, Gauge>,
+    door: Family<DoorLabels, Counter>,
+    audit: Audit,
+    spans: Spans,
+    /// The packs that figures were told of, so that none is told of when it is gone.
+    known: Mutex<BTreeSet<String>>,
+}
+
+/// Figures of the audit.
+#[derive(Debug, Default)]
+struct Audit {
+    queued: Gauge,
+    written: Counter,
+    lost: Counter,
+    failures: Counter,
+}
+
+/// Figures of spans.
+#[derive(Debug, Default)]
+struct Spans {
+    sent: Counter,
+    dropped: Counter,
 }
 
 /// Counts every record, and passes it on.
@@ -113,8 +165,31 @@ impl Metrics {
             Unit::Seconds,
             started,
         );
-        let (tools, rest) = (RwLock::default(), RwLock::default());
-        Self { registry, calls, strays, tools, rest, most: TOOLS, examine, approve, dispatch, packs, held }
+        let restarts = Family::<RestartLabels, Counter>::default();
+        let help = "Times that a server was tried again after it was gone";
+        registry.register("toolmark_pack_restarts", help, restarts.clone());
+        let door = Family::<DoorLabels, Counter>::default();
+        registry.register("toolmark_requests_refused", "Requests that were not let in, by reason", door.clone());
+        let (audit, spans) = (Audit::register(&mut registry), Spans::register(&mut registry));
+        let (tools, rest, known) = (RwLock::default(), RwLock::default(), Mutex::default());
+        Self {
+            registry,
+            calls,
+            strays,
+            tools,
+            rest,
+            most: TOOLS,
+            examine,
+            approve,
+            dispatch,
+            packs,
+            restarts,
+            held,
+            door,
+            audit,
+            spans,
+            known,
+        }
     }
 
     /// Counts one call.
@@ -178,15 +253,44 @@ impl Metrics {
         Some(counters)
     }
 
+    /// Counts a request that was not let in.
+    pub fn turn_away(&self, status: StatusCode, code: Code) {
+        // Codes and their statuses come from the program, so there are only so many.
+        self.door.get_or_create(&DoorLabels { code: code.as_str(), status: status.as_u16() }).inc();
+    }
+
     /// All figures as OpenMetrics text, with how things stand now.
     #[must_use]
-    pub fn text(&self, packs: &[Arc<PackHandle>], held: Held) -> String {
-        for pack in packs {
-            let now = pack.state().as_str();
-            for state in ["starting", "ready", "unavailable", "stopped"] {
-                let labels = PackLabels { pack: pack.name().to_string(), state };
-                self.packs.get_or_create(&labels).set(i64::from(state == now));
+    pub fn text(&self, now: &Standing<'_>) -> String {
+        // One at a time: what one looks up, another must not write down half.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = now.held;
+        let names: BTreeSet<String> = now.packs.iter().map(|pack| pack.name().to_string()).collect();
+        for pack in known.difference(&names) {
+            for state in STATES {
+                self.packs.remove(&PackLabels { pack: pack.clone(), state });
             }
+            self.restarts.remove(&RestartLabels { pack: pack.clone() });
+        }
+        *known = names;
+        for pack in now.packs {
+            let (name, current) = (pack.name().to_string(), pack.state().as_str());
+            for state in STATES {
+                let labels = PackLabels { pack: name.clone(), state };
+                self.packs.get_or_create(&labels).set(i64::from(state == current));
+            }
+            set(&self.restarts.get_or_create(&RestartLabels { pack: name }), pack.restarts());
+        }
+        if let Some(audit) = &now.audit {
+            let queued = audit.accepted.saturating_sub(audit.written);
+            self.audit.queued.set(i64::try_from(queued).unwrap_or(i64::MAX));
+            set(&self.audit.written, audit.written);
+            set(&self.audit.lost, audit.lost);
+            set(&self.audit.failures, audit.failures);
+        }
+        if let Some(spans) = &now.spans {
+            set(&self.spans.sent, spans.sent);
+            set(&self.spans.dropped, spans.dropped);
         }
         for (kind, count) in [("sessions", held.sessions), ("parked", held.parked), ("listeners", held.listeners)] {
             self.held.get_or_create(&HeldLabels { kind }).set(i64::try_from(count).unwrap_or(i64::MAX));
@@ -201,6 +305,28 @@ impl Metrics {
 impl Default for Metrics {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Audit {
+    fn register(registry: &mut Registry) -> Self {
+        let audit = Self::default();
+        let help = "Records that wait to be written";
+        registry.register("toolmark_audit_queued", help, audit.queued.clone());
+        registry.register("toolmark_audit_written", "Records that are in the store", audit.written.clone());
+        registry.register("toolmark_audit_dropped", "Records that were lost", audit.lost.clone());
+        let help = "Attempts to write records that failed";
+        registry.register("toolmark_audit_failures", help, audit.failures.clone());
+        audit
+    }
+}
+
+impl Spans {
+    fn register(registry: &mut Registry) -> Self {
+        let spans = Self::default();
+        registry.register("toolmark_spans_sent", "Spans that the receiver took", spans.sent.clone());
+        registry.register("toolmark_spans_dropped", "Spans that nobody will see", spans.dropped.clone());
+        spans
     }
 }
 
@@ -228,6 +354,11 @@ impl Recorder for Measured {
         self.metrics.strays.get_or_create(&StrayLabels { reason: stray.kind.as_str() }).inc();
         self.next.stray(stray);
     }
+}
+
+/// Takes over what was counted elsewhere, which only ever grows.
+fn set(counter: &Counter, count: u64) {
+    counter.inner().store(count, Ordering::Relaxed);
 }
 
 fn buckets() -> Histogram {
@@ -277,7 +408,8 @@ mod tests {
 
     #[test]
     fn the_text_ends_as_openmetrics_asks_and_says_when_the_process_started() {
-        let text = Metrics::new().text(&[], Held { sessions: 3, parked: 2, listeners: 1 });
+        let held = Held { sessions: 3, parked: 2, listeners: 1 };
+        let text = Metrics::new().text(&Standing { packs: &[], held, audit: None, spans: None });
         assert!(text.ends_with("# EOF\n"), "{text}");
         assert!(text.contains("process_start_time_seconds "), "{text}");
         assert!(text.contains("toolmark_held{kind=\"sessions\"} 3\n"), "{text}");

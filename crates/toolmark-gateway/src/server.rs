@@ -24,7 +24,7 @@ use toolmark_mcp::downstream::origin::Guard;
 use toolmark_mcp::downstream::{Binding, Body, Endpoint, Settings};
 use toolmark_mcp::wire::Limits;
 
-use crate::access::{Access, AccessError, Limiter, Permit, WELL_KNOWN};
+use crate::access::{Access, AccessError, Limiter, Permit, Refusal, WELL_KNOWN};
 use crate::gateway::Gateway;
 use crate::metrics;
 use crate::pack::PackState;
@@ -110,7 +110,8 @@ impl Serve {
         let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error })?;
         let address = listener.local_addr().unwrap_or(address);
         let limiter = Limiter::new(&settings.limits);
-        let way = WayIn { guard, access, limiter, addresses: Addresses::default() };
+        let metrics = snapshot.config().telemetry.metrics;
+        let way = WayIn { guard, access, limiter, addresses: Addresses::default(), metrics };
         Ok(Self { address, gateway, endpoint, way: Arc::new(way), listener })
     }
 
@@ -122,7 +123,8 @@ impl Serve {
 
     /// Answers requests until it is told to stop; those under way are ended in peace.
     pub async fn run(self, stop: CancellationToken) {
-        let Self { gateway, endpoint, way, listener, .. } = self;
+        let Self { address, gateway, endpoint, way, listener } = self;
+        tracing::info!(%address, "the gateway listens");
         let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
         let graceful = GracefulShutdown::new();
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -155,6 +157,7 @@ impl Serve {
             });
         }
         drop(listener);
+        tracing::info!("the gateway is stopping");
         endpoint.close();
         if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests did not end in time");
@@ -178,6 +181,8 @@ struct WayIn {
     access: Access,
     limiter: Limiter,
     addresses: Addresses,
+    /// Whether figures are served.
+    metrics: bool,
 }
 
 /// What the addresses below `/mcp` stand for under one snapshot, so that it is found out once.
@@ -205,6 +210,7 @@ impl Door {
     async fn pass(&self, request: Request<Incoming>, permit: &mut Option<Permit>) -> Response<Body> {
         let (uri, headers) = (request.uri(), request.headers());
         if let Err(error) = self.way.guard.check(uri, headers) {
+            self.turn_away(error.status(), error.code());
             return text(error.status(), PLAIN, error.to_string());
         }
         let path = uri.path();
@@ -217,12 +223,9 @@ impl Door {
         match path {
             "/healthz" => text(StatusCode::OK, PLAIN, "ok".into()),
             "/readyz" => self.ready(),
-            "/metrics" => match self.way.access.admit_to_all(uri, headers).await {
-                Ok(_) => {
-                    let figures = self.gateway.metrics().text(&self.gateway.packs(), self.endpoint.held());
-                    text(StatusCode::OK, metrics::CONTENT_TYPE, figures)
-                }
-                Err(refusal) => refusal.response(),
+            "/metrics" if self.way.metrics => match self.way.access.admit_to_all(uri, headers).await {
+                Ok(_) => text(StatusCode::OK, metrics::CONTENT_TYPE, self.gateway.figures(self.endpoint.held())),
+                Err(refusal) => self.refuse(&refusal),
             },
             _ if path.starts_with(WELL_KNOWN) => match self.way.access.metadata(uri, headers) {
                 Some(document) => text(StatusCode::OK, "application/json", document),
@@ -244,7 +247,7 @@ impl Door {
         let wanted = binding.as_ref().unwrap_or(&self.way.addresses.unbound);
         let admitted = match self.way.access.admit(uri, headers, wanted).await {
             Ok(admitted) => admitted,
-            Err(refusal) => return refusal.response(),
+            Err(refusal) => return self.refuse(&refusal),
         };
         let Some(binding) = binding else {
             return text(StatusCode::NOT_FOUND, PLAIN, "there is no such task or profile".into());
@@ -253,10 +256,26 @@ impl Door {
         if request.method() == Method::POST {
             match self.way.limiter.take(&admitted.principal) {
                 Ok(taken) => *permit = Some(taken),
-                Err(error) => return error.response(),
+                Err(error) => {
+                    let response = error.response();
+                    self.turn_away(response.status(), error.code());
+                    return response;
+                }
             }
         }
         self.endpoint.http(request, admitted.caller.clone().bound_to(binding)).await
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        let response = refusal.response();
+        self.turn_away(response.status(), refusal.why().code());
+        response
+    }
+
+    /// Counts a request that was not let in. Whoever sends many must not fill the log.
+    fn turn_away(&self, status: StatusCode, code: Code) {
+        tracing::debug!(status = status.as_u16(), %code, "a request was not let in");
+        self.gateway.metrics().turn_away(status, code);
     }
 
     fn ready(&self) -> Response<Body> {

@@ -10,7 +10,7 @@ use toolmark_core::verdict::{Decision, Verdict};
 use crate::approve::{Approval, Approvals};
 use crate::dispatch::{DispatchError, DispatchErrorKind};
 use crate::examine::{Examination, ForeignTool, Outcome, Request};
-use crate::record::{End, Record, Recorder, Stray, Timings};
+use crate::record::{Both, End, Record, Recorder, Stray, Timings};
 use crate::refusal::Refusal;
 use crate::workspace::{Identity, Workspace};
 
@@ -59,6 +59,13 @@ impl Pipeline {
     #[must_use]
     pub fn new(approvals: Arc<dyn Approvals>, recorder: Arc<dyn Recorder>) -> Self {
         Self { approvals, recorder }
+    }
+
+    /// The same pipeline with one more who keeps records, such as the trace of one call.
+    #[must_use]
+    pub fn also(&self, recorder: Arc<dyn Recorder>) -> Self {
+        let recorder = Arc::new(Both(Arc::clone(&self.recorder), recorder));
+        Self { approvals: Arc::clone(&self.approvals), recorder }
     }
 
     /// Keeps the record of a call that cannot be judged. There are no others: a call ends here or in [`run`](Self::run).

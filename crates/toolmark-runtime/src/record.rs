@@ -139,6 +139,21 @@ impl StrayKind {
     }
 }
 
+/// Tells two of a record, one after the other.
+pub(crate) struct Both(pub(crate) Arc<dyn Recorder>, pub(crate) Arc<dyn Recorder>);
+
+impl Recorder for Both {
+    fn record(&self, record: &Record<'_>) {
+        self.0.record(record);
+        self.1.record(record);
+    }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        self.0.stray(stray);
+        self.1.stray(stray);
+    }
+}
+
 impl End {
     /// The end in one word.
     #[must_use]

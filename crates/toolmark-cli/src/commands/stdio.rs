@@ -12,13 +12,13 @@ use crate::cli::Stdio;
 use crate::commands::up;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::logs;
 use crate::workspace::Written;
 
 /// How long a client's first question waits for servers that are starting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(arguments: &Stdio) -> Result<Exit, Failure> {
-    up::logs();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let exit = runtime.block_on(stdio(arguments));
     // Standard input is read by a thread that nothing wakes.
@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &Stdio) -> Result<Exit, Failure> {
 
 async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
     let written = Written::find(arguments.config.as_deref())?;
+    logs::start(&written.config.telemetry.log)?;
     let known = |name: &str| written.config.profiles.iter().any(|(profile, _)| profile.as_str() == name);
     if let Some(profile) = &arguments.profile
         && !known(profile)

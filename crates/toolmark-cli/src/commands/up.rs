@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use toolmark_config::Config;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
-use toolmark_gateway::{AuditRecorder, Gateway, GatewayBuilder, PackState, Serve};
+use toolmark_gateway::{Gateway, GatewayBuilder, PackState, Serve};
 use toolmark_store::audit::{AuditSink, Durability, SinkSettings};
 use toolmark_store::{Location, Micros, Settings, Store};
 
@@ -18,8 +18,8 @@ use self::reload::Followed;
 use crate::cli::Up;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
 use crate::workspace::Written;
+use crate::{logs, output};
 
 /// How long the start waits for servers before it says which are late.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,7 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct StoreUnknown(String);
 
 pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
-    logs();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(up(arguments))
 }
@@ -38,6 +37,7 @@ pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
 async fn up(arguments: &Up) -> Result<Exit, Failure> {
     let ended = wish_to_end()?;
     let written = Written::find(arguments.config.as_deref())?;
+    logs::start(&written.config.telemetry.log)?;
     let (store, sink) = remember(&written, arguments.store.name.as_deref()).await?;
     let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
     let demo = written.path.is_none();
@@ -80,8 +80,8 @@ pub(crate) async fn start(written: Written, store: &Store, sink: &AuditSink) -> 
     let lock = written.lock()?;
     let directory = written.directory().to_owned();
     let demo = written.path.is_none();
-    let recorder = Arc::new(AuditRecorder::new(sink.clone()));
-    let mut builder = GatewayBuilder::new(written.config, directory).lock(lock).store(store.clone()).recorder(recorder);
+    let mut builder =
+        GatewayBuilder::new(written.config, directory).lock(lock).store(store.clone()).audit(sink.clone());
     if demo {
         builder = toolmark_gateway::demo::attach(builder);
     }
@@ -183,17 +183,6 @@ fn wish_to_end() -> Result<impl Future<Output = ()>, Failure> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })
-}
-
-/// Logs go to standard error; `TOOLMARK_LOG` says how much.
-pub(crate) fn logs() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("TOOLMARK_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .try_init();
 }
 
 impl Explain for StoreUnknown {

@@ -326,6 +326,14 @@ fn problems_without_end_are_counted_and_not_all_told() {
     assert_eq!(error.to_string(), "`t` has 100000 problems");
 }
 
+#[test]
+fn a_log_filter_that_is_none_is_refused_where_it_stands() {
+    let error = Config::read("[telemetry.log]\nformat = \"json\"\nfilter = \"loud\"\n", "t").unwrap_err();
+    let problem = &error.problems()[0];
+    assert_eq!(problem.code().as_str(), "log-filter");
+    assert!(problem.to_string().contains("3:1"), "{problem}");
+}
+
 proptest! {
     #[test]
     fn no_text_makes_reading_panic(

@@ -1,7 +1,7 @@
 //! `[telemetry]`: what Toolmark tells others about itself.
 
 use crate::read::{Refused, Section, table, table_name};
-use crate::values::{Entries, LogFormat, Template};
+use crate::values::{Entries, LogFilter, LogFormat, Template};
 
 table! {
     /// Traces, metrics and logs.
@@ -30,10 +30,10 @@ table! {
 
 table! {
     /// Log lines. They go to standard error.
-    pub struct Log {
+    pub struct Log check check_log {
         /// For people or for machines.
         pub format: LogFormat,
-        /// What is logged, such as `info` or `warn,toolmark_mcp=debug`.
+        /// What is logged, such as `info` or `warn,toolmark_mcp=debug`; the variable `TOOLMARK_LOG` comes before it.
         pub filter: String = "info".to_owned(),
     }
 }
@@ -48,5 +48,11 @@ fn check_otlp(_: &Otlp, section: &mut Section<'_, '_>) {
                 fix: "add `endpoint = \"http://127.0.0.1:4318\"`".into(),
             },
         );
+    }
+}
+
+fn check_log(log: &Log, section: &mut Section<'_, '_>) {
+    if let Err(error) = log.filter.parse::<LogFilter>() {
+        section.refuse(Some("filter"), &error);
     }
 }

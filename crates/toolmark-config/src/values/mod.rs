@@ -3,6 +3,7 @@
 mod duration;
 mod entries;
 mod localized;
+mod log_filter;
 mod name;
 mod rate;
 mod secret;
@@ -13,6 +14,7 @@ mod words;
 pub use entries::{Entries, Key};
 pub use localized::Localized;
 pub(crate) use localized::is_locale;
+pub use log_filter::{LogFilter, ParseLogFilterError};
 pub use name::{Name, ParseNameError};
 pub use rate::Rate;
 pub use secret::Secret;

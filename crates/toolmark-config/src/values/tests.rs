@@ -91,3 +91,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_log_filter_is_levels_and_modules_with_levels() {
+    let parts = |text: &str| -> Vec<(Option<String>, &'static str)> {
+        let filter: LogFilter = text.parse().unwrap();
+        filter.parts().map(|(module, level)| (module.map(str::to_owned), level)).collect()
+    };
+    assert_eq!(parts("INFO"), [(None, "info")]);
+    assert_eq!(
+        parts("warn, toolmark_mcp::upstream = debug"),
+        [(None, "warn"), (Some("toolmark_mcp::upstream".into()), "debug")]
+    );
+    for wrong in
+        ["", "verbose", "toolmark_mcp", "a=b=info", "info,", "=info", "x=", "warn,error", "a=info,a=debug", "a b=info"]
+    {
+        let error = wrong.parse::<LogFilter>().unwrap_err();
+        assert!(error.to_string().starts_with(&format!("`{wrong}` is no filter")), "{error}");
+    }
+}

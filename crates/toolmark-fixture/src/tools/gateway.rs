@@ -31,6 +31,7 @@ pub(super) fn definitions() -> Vec<Tool> {
             .with_annotations(ToolAnnotations::new().destructive(true)),
         plain("env", "Returns the names, not the values, of the server's environment variables")
             .with_annotations(reading()),
+        plain("meta", "Returns the metadata that it was called with").with_annotations(reading()),
         plain("stats", "Returns how often each tool was called and how many calls were cancelled")
             .with_annotations(reading())
             .with_raw_output_schema(schema(
@@ -80,6 +81,7 @@ pub(super) async fn run(call: &Call<'_>) -> Outcome {
             names.sort();
             text(json!(names).to_string())
         }
+        "meta" => text(json!(call.context.meta).to_string()),
         "stats" => Ok(CallToolResult::structured(call.fixture.stats()).into()),
         _ => Err(call.unknown()),
     }

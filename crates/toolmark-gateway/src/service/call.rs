@@ -22,6 +22,7 @@ use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Reque
 use super::{Front, no_view, object, view_name};
 use crate::pack::PackHandle;
 use crate::snapshot::Snapshot;
+use crate::telemetry::CallSpan;
 use crate::view::View;
 
 /// The key under which results say what became of the call.
@@ -35,6 +36,9 @@ enum Output {
 
 impl Front {
     pub(super) async fn call_tool(&self, request: Incoming, context: Context) -> Answer {
+        let span = self.gateway.traces().and_then(|traces| traces.begin(&request));
+        let traced = span.clone().map(|span| self.gateway.pipeline().also(span));
+        let pipeline = traced.as_ref().unwrap_or_else(|| self.gateway.pipeline());
         let snapshot = self.gateway.snapshot();
         let view = match snapshot.view(&view_name(&request.caller)) {
             Ok(view) => view,
@@ -62,7 +66,7 @@ impl Front {
         };
         let Some(exposed) = view.resolve(params.name()) else {
             let (kind, fault) = unknown(&snapshot, &view, params.name());
-            self.gateway.pipeline().stray(&stray(None, kind));
+            pipeline.stray(&stray(None, kind));
             return Answer::Fault(fault);
         };
         let tool = exposed.tool;
@@ -70,7 +74,7 @@ impl Front {
         let read = match std::str::from_utf8(&raw).ok().map(toolmark_core::json::read) {
             Some(Ok(read)) => read,
             unreadable => {
-                self.gateway.pipeline().stray(&stray(Some(tool), StrayKind::Unreadable));
+                pipeline.stray(&stray(Some(tool), StrayKind::Unreadable));
                 let why = unreadable.and_then(Result::err).map(|error| error.to_string());
                 return refused(why.as_deref().unwrap_or("the arguments are not UTF-8"), StrayKind::Unreadable.code());
             }
@@ -84,9 +88,7 @@ impl Front {
         };
         let named = view.name_of(tool).and_then(|name| view.param_headers(name));
         let headers = named.map(|headers| headers.headers(&arguments)).unwrap_or_default();
-        let settled = self
-            .gateway
-            .pipeline()
+        let settled = pipeline
             .run(
                 snapshot.workspace(),
                 &arrived,
@@ -95,7 +97,7 @@ impl Front {
                     Output::Result(result) => result.is_error(),
                     Output::Fault(_) => true,
                 },
-                || dispatch(&snapshot, tool, &request, headers, context),
+                || dispatch(&snapshot, tool, &request, headers, context, span.as_deref()),
             )
             .await;
         match settled {
@@ -123,6 +125,7 @@ async fn dispatch(
     request: &Incoming,
     headers: Vec<(HeaderName, HeaderValue)>,
     context: Context,
+    span: Option<&CallSpan>,
 ) -> Result<Output, DispatchError> {
     let unavailable = |why: &str| DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why);
     let pack = tool.pack().and_then(|name| snapshot.pack(name)).ok_or_else(|| unavailable("its pack is gone"))?;
@@ -142,6 +145,8 @@ async fn dispatch(
         );
         unavailable(&why)
     })?;
+    let meta = span.map(|span| span.meta(request));
+    let replaced = meta.as_ref().map(|meta| ("_meta", &**meta));
     let sent = UpstreamRequest {
         name: Some(tool.raw().as_str()),
         headers,
@@ -150,7 +155,7 @@ async fn dispatch(
         capabilities: Some(request.client.capabilities().clone()),
         log_level: context.log_level(),
         observer: Some(Arc::new(Back::to(context))),
-        ..UpstreamRequest::new("tools/call", request.params_for_server(&[]))
+        ..UpstreamRequest::new("tools/call", request.params_for_server(replaced.as_slice()))
     };
     let reply = upstream.request(sent).await;
     note(pack, &reply);

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
 mod doors;
+mod figures;
 mod issuer;
 mod jwt;
 mod limits;

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use toolmark_config::Config;
 use toolmark_fixture::{Fixture, Listening, Options, serve_http};
 use toolmark_gateway::{Gateway, GatewayBuilder, Serve};
+use toolmark_store::audit::SinkSettings;
 use toolmark_store::{Micros, NewToken, Settings, Store, TokenSecret};
 
 /// A gateway that listens, until it is stopped.
@@ -61,6 +62,7 @@ pub(crate) async fn gateway(config: &str) -> (Arc<Gateway>, Store) {
     let config = Config::read(config, "toolmark.toml").expect("the configuration can be read");
     let store = Store::in_memory(&Settings::new(|| Micros::from(SystemTime::now()))).await.expect("a store");
     let builder = GatewayBuilder::new(config, PathBuf::new()).store(store.clone());
+    let builder = builder.audit(store.audit_sink(SinkSettings::new("local")));
     (builder.start().expect("the gateway starts"), store)
 }
 
@@ -197,9 +199,14 @@ impl Recorded {
         self.seen.lock().expect("no test panics with it").clone()
     }
 
+    /// How many calls have come. The gateway asks for lists too, whenever it likes.
+    pub(crate) fn called(&self) -> usize {
+        self.seen().iter().filter(|(_, body)| body.contains("tools/call")).count()
+    }
+
     /// Waits until so many calls have come.
     pub(crate) async fn calls(&self, count: usize) {
-        while self.seen().iter().filter(|(_, body)| body.contains("tools/call")).count() < count {
+        while self.called() < count {
             tokio::task::yield_now().await;
         }
     }

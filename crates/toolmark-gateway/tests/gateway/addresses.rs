@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{Era, Running, by_http, call, http_fixture};
 
 /// One request with these headers; `Host` is the gateway's own unless given.
-async fn send(
+pub(crate) async fn send(
     gateway: &Running,
     method: Method,
     path: &str,

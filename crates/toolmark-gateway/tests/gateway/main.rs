@@ -6,5 +6,6 @@ mod eras;
 mod memory;
 mod packs;
 mod reload;
+mod spans;
 mod support;
 mod views;

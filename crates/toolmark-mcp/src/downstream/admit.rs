@@ -12,7 +12,7 @@ use super::answer::Fault;
 use super::caller::{Caller, Client};
 use super::endpoint::Shared;
 use super::exchange::{Exchange, Way};
-use super::incoming::{Incoming, Input, Notification, is_of_other_era, may_ask, method_name};
+use super::incoming::{Incoming, Input, Notification, Via, is_of_other_era, may_ask, method_name};
 use super::run::Run;
 use super::service::{Service, supported_versions};
 use super::session::Session;
@@ -40,6 +40,7 @@ pub(super) struct Request<'a> {
     pub(super) caller: Caller,
     /// Whether the client can be told anything before the result.
     pub(super) streams: bool,
+    pub(super) via: Via,
 }
 
 /// The version that a request names in its `_meta`, if any.
@@ -82,7 +83,7 @@ impl<S: Service> Shared<S> {
         meta: Option<&RawObject>,
         http: Option<&HeaderMap>,
     ) -> Admitted<S> {
-        let Request { id, method, params, caller, streams } = request;
+        let Request { id, method, params, caller, streams, via } = request;
         let bad = |fault: &Fault| refuse(StatusCode::BAD_REQUEST, &id, fault);
         let version = named_version(meta);
         if let Some(headers) = http
@@ -142,7 +143,7 @@ impl<S: Service> Shared<S> {
         };
         let exchange = Exchange::new(version, client.clone(), None, may_ask(&method), self.settings.ask_time, way);
         let exchange = Arc::new(exchange);
-        let incoming = Incoming { version, id, method, params, caller, client, session: None, input };
+        let incoming = Incoming { version, id, method, params, caller, client, session: None, input, via };
         Admitted::Call(ticket, Run::start(Arc::clone(&self.service), incoming, exchange, None))
     }
 
@@ -204,7 +205,7 @@ impl<S: Service> Shared<S> {
 
     /// A request in a session.
     pub(super) fn admit_session(self: &Arc<Self>, request: Request<'_>, session: &Arc<Session>) -> Admitted<S> {
-        let Request { id, method, params, caller, streams } = request;
+        let Request { id, method, params, caller, streams, via } = request;
         let params = params.unwrap_or_else(RawObject::empty);
         match &*method {
             "ping" => return Admitted::Reply(StatusCode::OK, write::reply(&id, b"{}")),
@@ -240,6 +241,7 @@ impl<S: Service> Shared<S> {
             client: session.client.clone(),
             session: Some(Arc::clone(session.id())),
             input: Input::default(),
+            via,
         };
         Admitted::Call(ticket, Run::start(Arc::clone(&self.service), incoming, exchange, Some(running)))
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
 
 use super::caller::{Caller, Client};
 use crate::wire::version::{Era, ProtocolVersion};
@@ -29,6 +30,42 @@ pub struct Incoming {
     pub session: Option<Arc<str>>,
     /// Answers to what the service asked with [`Answer::InputRequired`](super::Answer::InputRequired).
     pub input: Input,
+    /// How it came.
+    pub via: Via,
+}
+
+/// How a request came.
+#[derive(Clone, Debug, Default)]
+pub enum Via {
+    /// Over standard input.
+    #[default]
+    Pipe,
+    /// Over HTTP, with what its headers say about the trace that it is part of.
+    Http(Option<Box<TraceHeaders>>),
+}
+
+/// The headers of [Trace Context](https://www.w3.org/TR/trace-context/) and Baggage, as they were sent.
+#[derive(Clone, Debug)]
+pub struct TraceHeaders {
+    /// The span that the request is part of.
+    pub traceparent: HeaderValue,
+    /// What tracing systems add to it.
+    pub tracestate: Option<HeaderValue>,
+    /// What is to be known all along the way.
+    pub baggage: Option<HeaderValue>,
+}
+
+impl Via {
+    /// What headers say.
+    pub(super) fn headers(headers: &HeaderMap) -> Self {
+        Self::Http(headers.get("traceparent").map(|traceparent| {
+            Box::new(TraceHeaders {
+                traceparent: traceparent.clone(),
+                tracestate: headers.get("tracestate").cloned(),
+                baggage: headers.get("baggage").cloned(),
+            })
+        }))
+    }
 }
 
 /// What a client sends along when it repeats a request that asked for something.
@@ -71,6 +108,7 @@ impl Incoming {
             client: self.client.clone(),
             session: self.session.clone(),
             input: Input::default(),
+            via: self.via.clone(),
         }
     }
 }

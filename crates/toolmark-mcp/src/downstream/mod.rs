@@ -31,6 +31,6 @@ pub use caller::{Binding, Caller, Client};
 pub use context::{AskError, Context, Question, Reply};
 pub use endpoint::{Endpoint, Held, Settings};
 pub use inbox::{Changed, Interest};
-pub use incoming::{Incoming, Input, Notification};
+pub use incoming::{Incoming, Input, Notification, TraceHeaders, Via};
 pub use seal::{Bound, OpenSealError, SealKey};
 pub use service::{About, Service};

@@ -18,6 +18,7 @@ use super::caller::Caller;
 use super::endpoint::Endpoint;
 use super::exchange::Exchange;
 use super::head::{Speaks, speaks};
+use super::incoming::Via;
 use super::listen;
 use super::run::{Run, Step};
 use super::service::Service;
@@ -128,7 +129,8 @@ impl<S: Service> Connection<S> {
         let speaks = speaks(&headers, message.method(), named_version(meta.as_ref()).as_deref());
         match message {
             Message::Request { id, method, params } if matches!(speaks, Ok(Speaks::Stateless)) => {
-                let request = Request { id, method, params, caller: self.caller.clone(), streams: true };
+                let request =
+                    Request { id, method, params, caller: self.caller.clone(), streams: true, via: Via::Pipe };
                 let admitted = shared.admit_stateless(request, meta.as_ref(), None);
                 self.start(admitted).await;
             }
@@ -140,7 +142,8 @@ impl<S: Service> Connection<S> {
                     let fault = Fault::new(codes::INVALID_REQUEST, "send `initialize` first");
                     return self.send(fault.coded(Code::new("session-required")).write(Some(&id))).await;
                 };
-                let request = Request { id, method, params, caller: self.caller.clone(), streams: true };
+                let request =
+                    Request { id, method, params, caller: self.caller.clone(), streams: true, via: Via::Pipe };
                 let admitted = shared.admit_session(request, &session);
                 self.start(admitted).await;
             }

@@ -19,6 +19,7 @@ use crate::downstream::body::{Body, Source};
 use crate::downstream::caller::Caller;
 use crate::downstream::endpoint::Endpoint;
 use crate::downstream::head::{Accepts, Speaks, is_json, speaks};
+use crate::downstream::incoming::Via;
 use crate::downstream::listen;
 use crate::downstream::run::{Run, Step};
 use crate::downstream::service::Service;
@@ -77,7 +78,8 @@ impl<S: Service> Endpoint<S> {
             }
             Ok(Speaks::Stateless) => match message {
                 Message::Request { id, method, params } => {
-                    let request = Request { id, method, params, caller, streams: accepts.events };
+                    let via = Via::headers(headers);
+                    let request = Request { id, method, params, caller, streams: accepts.events, via };
                     let admitted = self.shared.admit_stateless(request, meta.as_ref(), Some(headers));
                     self.answer(admitted, accepts).await
                 }
@@ -131,7 +133,8 @@ impl<S: Service> Endpoint<S> {
         };
         match message {
             Message::Request { id, method, params } => {
-                let request = Request { id, method, params, caller, streams: accepts.events };
+                let via = Via::headers(headers);
+                let request = Request { id, method, params, caller, streams: accepts.events, via };
                 let admitted = self.shared.admit_session(request, &session);
                 self.answer(admitted, accepts).await
             }

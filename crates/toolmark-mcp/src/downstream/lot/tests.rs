@@ -9,7 +9,7 @@ use crate::downstream::answer::Answer;
 use crate::downstream::caller::{Caller, Client};
 use crate::downstream::context::Context;
 use crate::downstream::exchange::{Exchange, Way};
-use crate::downstream::incoming::{Incoming, Input};
+use crate::downstream::incoming::{Incoming, Input, Via};
 use crate::downstream::service::{About, Service};
 use crate::wire::version::ProtocolVersion;
 use crate::wire::{Id, RawObject};
@@ -50,6 +50,7 @@ async fn run(service: &Arc<Endless>) -> Run {
         client,
         session: None,
         input: Input::default(),
+        via: Via::Pipe,
     };
     let mut run = Run::start(Arc::clone(service), request, Arc::new(exchange), None);
     // Far enough to have begun.
