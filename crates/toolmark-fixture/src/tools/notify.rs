@@ -59,6 +59,8 @@ pub(super) async fn run(call: &Call<'_>) -> Outcome {
             log(call, "Tool processing data").await?;
             tokio::time::sleep(PAUSE).await;
             log(call, "Tool execution completed").await?;
+            // To old clients messages go on a stream of their own; the answer must not overtake the last of them.
+            tokio::time::sleep(PAUSE * 4).await;
             text("Tool with logging executed successfully")
         }
         "test_tool_with_progress" => {
