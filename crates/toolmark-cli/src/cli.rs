@@ -10,6 +10,7 @@ use toolmark_core::severity::Severity;
 use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
+use crate::commands::login::{LoginArguments, LogoutArguments};
 use crate::commands::token::TokenCommand;
 use crate::commands::tools::ListTools;
 use crate::commands::wrap::{Unwrap, Wrap};
@@ -43,6 +44,10 @@ pub(crate) enum Command {
     /// Work with the tokens that let callers in
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Log in to the server of a pack that asks for OAuth
+    Login(LoginArguments),
+    /// Forget the login of a pack
+    Logout(LogoutArguments),
     /// Show all tools as a table, or everything that identifies one of them
     Inspect(Inspect),
     /// Say which tool a name means, or which it could mean
@@ -441,7 +446,7 @@ impl Cli {
     /// Whether errors are to be printed as JSON.
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
-            Command::Up(_) | Command::Stdio(_) => false,
+            Command::Up(_) | Command::Stdio(_) | Command::Login(_) | Command::Logout(_) => false,
             Command::Tools(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Token(command) => command.wants_json(),

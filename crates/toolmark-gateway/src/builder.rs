@@ -12,6 +12,7 @@ use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
+use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
 use toolmark_store::audit::AuditSink;
 use toolmark_store::{Store, StoreError};
@@ -111,7 +112,7 @@ impl GatewayBuilder {
         let Some(store) = &self.store else { return Ok(self) };
         self.names = Names::recall(store).await?;
         // What is wrong with packs is said when they are started.
-        for (name, pack) in handles(&self.config, &self.directory).unwrap_or_default() {
+        for (name, pack) in handles(&self.config, &self.directory, Some(store)).unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
                 self.listed.insert(name, Arc::new(listed));
             }
@@ -137,7 +138,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
     pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
-        let configured = handles(&self.config, &self.directory)?;
+        let configured = handles(&self.config, &self.directory, self.store.as_ref())?;
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
@@ -190,14 +191,19 @@ fn traces(config: &Config) -> Result<Option<Traces>, StartGatewayError> {
 }
 
 /// The packs of a configuration, none of them started.
-pub(crate) fn handles(config: &Config, directory: &Path) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
+pub(crate) fn handles(
+    config: &Config,
+    directory: &Path,
+    store: Option<&Store>,
+) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
     let environment = |name: &str| std::env::var(name).ok();
     let expanded = config.expand(&environment);
     let expanded = expanded.map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?;
+    let vault = store.and_then(Store::path).map(Vault::beside);
     let (mut packs, mut problems) = (HashMap::new(), Vec::new());
     for (name, connection) in &expanded.connections {
         let Some(settings) = config.packs.get(name) else { continue };
-        match PackHandle::configured(name.clone(), settings, connection, directory) {
+        match PackHandle::configured(name.clone(), settings, connection, directory, vault.as_ref()) {
             Ok(pack) => {
                 packs.insert(name.clone(), pack);
             }

@@ -189,7 +189,7 @@ impl Gateway {
     /// # Errors
     /// [`StartGatewayError`] with everything that is wrong; then everything is as before.
     pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
-        let mut made = handles(&config, &self.directory)?;
+        let mut made = handles(&config, &self.directory, self.store.as_ref())?;
         let recalled = self.recalled(&made).await;
         let (mut reloaded, mut retired, mut started) = (Reloaded::default(), Vec::new(), Vec::new());
         {

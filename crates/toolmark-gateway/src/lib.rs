@@ -8,6 +8,7 @@ pub mod assemble;
 mod audit;
 mod breaker;
 mod builder;
+pub mod credentials;
 pub mod demo;
 mod gateway;
 mod listing;

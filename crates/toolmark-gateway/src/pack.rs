@@ -17,12 +17,15 @@ use toolmark_config::{Connection, UpstreamAuth};
 use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Source;
+use toolmark_mcp::upstream::oauth::{OAuth, Vault};
 use toolmark_mcp::upstream::{
-    ConnectOptions, EventSender, StderrTail, Target, Upstream, UpstreamEvent, UpstreamLimits, minimal_environment,
+    ConnectError, ConnectOptions, Credentials, EventSender, StderrTail, Target, Upstream, UpstreamErrorKind,
+    UpstreamEvent, UpstreamLimits, minimal_environment,
 };
 use toolmark_mcp::wire::version::Era;
 
 use crate::breaker::Breaker;
+use crate::credentials;
 use crate::listing::Listed;
 use crate::wishes::Wishes;
 
@@ -75,6 +78,8 @@ pub struct PackHandle {
     source: Source,
     timeout: Duration,
     way: Way,
+    /// How it says who it is, to notice when that changes.
+    auth: Option<UpstreamAuth>,
     state: Mutex<PackState>,
     upstream: ArcSwapOption<Upstream>,
     stop: CancellationToken,
@@ -102,8 +107,12 @@ impl PackHandle {
         pack: &sections::Pack,
         connection: &Connection,
         directory: &Path,
+        vault: Option<&Vault>,
     ) -> Result<Self, String> {
         let (target, source) = target(connection, directory)?;
+        let auth = if let Connection::Http(http) = connection { http.auth.clone() } else { None };
+        let oauth = credentials::oauth(&name, connection)?.map(|settings| OAuth::new(settings, vault.cloned()));
+        let oauth = oauth.transpose().map_err(|error| error.to_string())?;
         let limits = UpstreamLimits {
             connect: pack.limits.start,
             request: pack.limits.timeout,
@@ -124,12 +133,14 @@ impl PackHandle {
                 br#"{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}"#,
             ),
             inherited: minimal_environment(std::env::vars_os()),
+            credentials: oauth.map(|oauth| Arc::new(oauth) as Arc<dyn Credentials>),
             limits,
             stderr: Some(stderr.clone()),
             ..ConnectOptions::default()
         };
         let breaker = Breaker::new(pack.limits.failures, pack.limits.rest);
         Ok(Self {
+            auth,
             breaker,
             stderr,
             ..Self::new(name, source, pack.limits.timeout, Way::Configured(Box::new((target, options))))
@@ -139,8 +150,8 @@ impl PackHandle {
     /// True when the other is reached in the same way, so that this one can stay as it is.
     pub(crate) fn is_reached_like(&self, other: &Self) -> bool {
         match (&self.way, &other.way) {
-            (Way::Configured(one), Way::Configured(other)) => {
-                one.0 == other.0 && one.1.era == other.1.era && one.1.limits == other.1.limits
+            (Way::Configured(one), Way::Configured(two)) => {
+                self.auth == other.auth && one.0 == two.0 && one.1.era == two.1.era && one.1.limits == two.1.limits
             }
             _ => false,
         }
@@ -165,6 +176,7 @@ impl PackHandle {
             source,
             timeout,
             way,
+            auth: None,
             state: Mutex::new(PackState::Starting),
             upstream: ArcSwapOption::empty(),
             stop: CancellationToken::new(),
@@ -261,12 +273,16 @@ impl PackHandle {
             if self.stop.is_cancelled() {
                 return;
             }
-            tracing::warn!(pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
+            self.upstream.store(None);
+            let state = PackState::Unavailable(visible(&why, 500));
+            // Who waits for a login looks every second, and says so once.
+            if wait > WAIT.0 || self.state() != state {
+                tracing::warn!(pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
+            }
             for line in self.stderr.lines().iter().rev().take(LAST_WORDS).rev() {
                 tracing::warn!(pack = %self.name, line = %visible(line, 500), "it wrote to standard error");
             }
-            self.upstream.store(None);
-            self.set(PackState::Unavailable(visible(&why, 500)));
+            self.set(state);
             let _ = news.send(News::State).await;
             tokio::select! {
                 () = self.stop.cancelled() => return,
@@ -294,7 +310,13 @@ impl PackHandle {
         };
         let upstream = match connected {
             Ok(upstream) => Arc::new(upstream),
-            Err(error) => return error.to_string(),
+            Err(error) => {
+                // Whoever logs in does not want to wait as long as a broken server may take.
+                if needs_login(&error) {
+                    *wait = WAIT.0;
+                }
+                return error.to_string();
+            }
         };
         // Before its tools are listed: who sees them may call them.
         self.upstream.store(Some(Arc::clone(&upstream)));
@@ -361,6 +383,11 @@ impl PackHandle {
     }
 }
 
+fn needs_login(error: &ConnectError) -> bool {
+    let ConnectError::Request(error) = error else { return false };
+    matches!(error.kind(), UpstreamErrorKind::Credentials(missing) if missing.needs_login)
+}
+
 /// Where a pack is, and what its tools' source is called. Secrets are in neither name.
 fn target(connection: &Connection, directory: &Path) -> Result<(Target, Source), String> {
     match connection {
@@ -400,10 +427,8 @@ fn target(connection: &Connection, directory: &Path) -> Result<(Target, Source),
             }
             match &http.auth {
                 Some(UpstreamAuth::Bearer(token)) => insert("authorization", &format!("Bearer {}", token.expose()))?,
-                Some(UpstreamAuth::OAuth { .. }) => {
-                    return Err("OAuth for upstreams is not in this version; use `auth.bearer` or `headers`".into());
-                }
-                None => {}
+                // Shown request by request, since it changes.
+                Some(UpstreamAuth::OAuth { .. }) | None => {}
             }
             let source = Source::new(&format!(
                 "{}://{}{}",

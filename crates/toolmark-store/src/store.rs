@@ -1,5 +1,6 @@
 //! The store itself: one back end, one clock, and what every part of it shares.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::time::{Clock, Micros};
 pub struct Store {
     backend: Arc<dyn Backend>,
     clock: Arc<dyn Clock>,
+    path: Option<Arc<Path>>,
 }
 
 /// How a store is opened.
@@ -44,11 +46,11 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; a file that is not ours, or newer than we are, is left as it was.
     pub async fn open(location: &Location, settings: &Settings) -> Result<Self, StoreError> {
-        let sqlite = match location {
-            Location::File(path) => Sqlite::open(path, settings).await?,
-            Location::Memory => Sqlite::in_memory(settings).await?,
+        let (sqlite, path) = match location {
+            Location::File(path) => (Sqlite::open(path, settings).await?, Some(Arc::from(path.as_path()))),
+            Location::Memory => (Sqlite::in_memory(settings).await?, None),
         };
-        Ok(Self::with(Arc::new(sqlite), Arc::clone(&settings.clock)))
+        Ok(Self { path, ..Self::with(Arc::new(sqlite), Arc::clone(&settings.clock)) })
     }
 
     /// A store that is gone with the process.
@@ -62,7 +64,13 @@ impl Store {
     /// A store over any back end.
     #[must_use]
     pub fn with(backend: Arc<dyn Backend>, clock: Arc<dyn Clock>) -> Self {
-        Self { backend, clock }
+        Self { backend, clock, path: None }
+    }
+
+    /// The file that it is kept in, where that is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// Ends all connections after what is under way. Sinks are closed before, each by itself.

@@ -9,6 +9,7 @@ pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod lint;
+pub(crate) mod login;
 pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod resolve;

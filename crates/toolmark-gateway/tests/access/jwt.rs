@@ -45,7 +45,6 @@ async fn a_good_token_of_every_kind_of_key_lets_its_bearer_in() {
 async fn claims_that_are_not_for_us_or_not_for_now_are_refused() {
     let signer = Signer::new("one", Algorithm::ES256);
     let (gateway, issuer, upstream) = gateway(&[&signer]).await;
-    let before = upstream.seen().len();
     for (what, claims) in [
         ("another audience", json!({ "aud": "https://other.example.com/mcp" })),
         ("no audience", json!({ "aud": null })),
@@ -64,7 +63,7 @@ async fn claims_that_are_not_for_us_or_not_for_now_are_refused() {
     // Clocks differ a little.
     let claims = issuer.claims_with(&json!({ "exp": seconds(-5), "nbf": seconds(5) }));
     assert_eq!(call(&gateway, "/mcp", Some(&signer.sign(&claims))).await.status, StatusCode::OK);
-    assert_eq!(upstream.seen().len(), before + 1, "nothing that was refused went on");
+    assert_eq!(upstream.called(), 1, "nothing that was refused went on");
     gateway.stop().await;
 }
 

@@ -199,9 +199,14 @@ impl Recorded {
         self.seen.lock().expect("no test panics with it").clone()
     }
 
+    /// How many calls have come. The gateway asks for lists too, whenever it likes.
+    pub(crate) fn called(&self) -> usize {
+        self.seen().iter().filter(|(_, body)| body.contains("tools/call")).count()
+    }
+
     /// Waits until so many calls have come.
     pub(crate) async fn calls(&self, count: usize) {
-        while self.seen().iter().filter(|(_, body)| body.contains("tools/call")).count() < count {
+        while self.called() < count {
             tokio::task::yield_now().await;
         }
     }

@@ -3,11 +3,13 @@
 
 mod compose;
 mod connect;
+mod credentials;
 mod desk;
 mod event;
 mod handshake;
 mod http;
 mod list;
+pub mod oauth;
 mod options;
 mod pipe;
 mod request;
@@ -20,6 +22,7 @@ use ::http::HeaderValue;
 use bytes::Bytes;
 use tokio::sync::watch;
 
+pub use credentials::{Credentials, NoCredentials};
 pub use event::{EventSender, UpstreamEvent};
 pub use handshake::ConnectError;
 pub use list::{ListError, ListKind, Listing};

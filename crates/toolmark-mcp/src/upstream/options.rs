@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
 
+use super::credentials::Credentials;
 use super::stdio::StderrTail;
 use crate::wire::version::Era;
 
@@ -53,6 +55,8 @@ pub struct ConnectOptions {
     pub capabilities: Bytes,
     /// The few variables of our own environment that a program may see; see [`minimal_environment`].
     pub inherited: Vec<(OsString, OsString)>,
+    /// What says who we are, where that changes while a connection lasts; otherwise headers do.
+    pub credentials: Option<Arc<dyn Credentials>>,
     /// Where a program's standard error is kept, for whoever wants it beyond the connection.
     pub stderr: Option<StderrTail>,
     /// Limits.
@@ -103,6 +107,7 @@ impl Default for ConnectOptions {
             ),
             capabilities: Bytes::from_static(b"{}"),
             inherited: Vec::new(),
+            credentials: None,
             stderr: None,
             limits: UpstreamLimits::default(),
         }

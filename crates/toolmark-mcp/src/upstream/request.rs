@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain, facts};
 
+use super::credentials::NoCredentials;
 use crate::wire::{LogLevel, RawObject, RpcError};
 
 /// One request to a server. It is sent at most once, whatever happens.
@@ -146,6 +147,9 @@ pub enum UpstreamErrorKind {
     /// The server forgot our session. The next request opens a new one.
     #[error("the server has ended the session")]
     SessionLost,
+    /// There is nothing to show to the server that says who we are.
+    #[error(transparent)]
+    Credentials(NoCredentials),
     /// Too many requests wait for this server.
     #[error("more than {limit} requests wait for the server")]
     Busy {
@@ -214,6 +218,7 @@ impl Explain for UpstreamError {
             UpstreamErrorKind::Status { .. } => Code::new("upstream-status"),
             UpstreamErrorKind::SessionLost => Code::new("upstream-session-lost"),
             UpstreamErrorKind::Busy { .. } => Code::new("upstream-busy"),
+            UpstreamErrorKind::Credentials(_) => Code::new("upstream-credentials"),
         }
     }
 
@@ -240,6 +245,12 @@ impl Explain for UpstreamError {
                 "give this pack a credential that the server accepts"
             }
             UpstreamErrorKind::Status { .. } => "see the log of the server",
+            UpstreamErrorKind::Credentials(NoCredentials { needs_login: true, .. }) => {
+                "log in once with `toolmark login` and the name of the pack"
+            }
+            UpstreamErrorKind::Credentials(_) => {
+                "see that the authorization server can be reached, and that it knows us"
+            }
             UpstreamErrorKind::SessionLost => "call again; a new session is opened by itself",
             UpstreamErrorKind::Busy { .. } => "call again later, or raise the limits of this pack",
         }

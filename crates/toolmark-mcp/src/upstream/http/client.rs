@@ -1,9 +1,10 @@
 //! Can this server be reached, and did the request reach it? A pooled client, plain or with TLS, that follows no redirect.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LENGTH, LOCATION, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, LOCATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -12,11 +13,18 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use crate::upstream::credentials::{Credentials, NoCredentials};
 use crate::upstream::request::{UpstreamError, UpstreamErrorKind};
 
 /// A client for one server.
 #[derive(Clone)]
-pub(crate) enum Client {
+pub(crate) struct Client {
+    wire: Wire,
+    credentials: Option<Arc<dyn Credentials>>,
+}
+
+#[derive(Clone)]
+enum Wire {
     Plain(legacy::Client<HttpConnector, Full<Bytes>>),
     Tls(legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
 }
@@ -36,20 +44,58 @@ impl Client {
         builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).pool_max_idle_per_host(most_idle);
         builder.timer(TokioTimer::new());
         match (address.scheme_str(), address.host()) {
-            (Some("http"), Some(_)) => Ok(Self::Plain(builder.build(connector))),
+            (Some("http"), Some(_)) => Ok(Self::over(Wire::Plain(builder.build(connector)))),
             (Some("https"), Some(_)) => {
                 let provider = rustls::crypto::aws_lc_rs::default_provider();
                 let tls = HttpsConnectorBuilder::new()
                     .with_provider_and_platform_verifier(provider)
                     .map_err(|error| format!("no certificates to trust: {error}"))?;
                 let connector = tls.https_only().enable_http1().enable_http2().wrap_connector(connector);
-                Ok(Self::Tls(builder.build(connector)))
+                Ok(Self::over(Wire::Tls(builder.build(connector))))
             }
             _ => Err("the address is neither `http://…` nor `https://…`".to_owned()),
         }
     }
 
+    fn over(wire: Wire) -> Self {
+        Self { wire, credentials: None }
+    }
+
+    /// Shows these with every request.
+    pub(crate) fn with(mut self, credentials: Option<Arc<dyn Credentials>>) -> Self {
+        self.credentials = credentials;
+        self
+    }
+
     pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, UpstreamError> {
+        match &self.credentials {
+            None => self.wire.send(request).await,
+            // Boxed, so that requests without credentials do not carry the room for it.
+            Some(credentials) => Box::pin(self.wire.send_as(credentials.as_ref(), request)).await,
+        }
+    }
+}
+
+impl Wire {
+    /// Sends with credentials. A request that is refused for them was not acted on, so it may be sent once more with others.
+    async fn send_as(
+        &self,
+        credentials: &dyn Credentials,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        let missing = |error: NoCredentials| UpstreamError::never(UpstreamErrorKind::Credentials(error));
+        let shown = credentials.current().await.map_err(missing)?;
+        request.headers_mut().insert(AUTHORIZATION, shown.clone());
+        let mut again = request.clone();
+        let response = self.send(request).await?;
+        if response.status() != StatusCode::UNAUTHORIZED || !credentials.refused(&shown).await.map_err(missing)? {
+            return Ok(response);
+        }
+        again.headers_mut().insert(AUTHORIZATION, credentials.current().await.map_err(missing)?);
+        self.send(again).await
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, UpstreamError> {
         let response = match self {
             Self::Plain(client) => client.request(request).await,
             Self::Tls(client) => client.request(request).await,
@@ -91,7 +137,7 @@ pub(super) fn status(response: &Response<Incoming>, in_session: bool) -> Upstrea
 }
 
 /// Reads a body of at most `limit` bytes. One that arrives in one piece is not copied.
-pub(super) async fn collect(headers: &HeaderMap, mut body: Incoming, limit: usize) -> Result<Bytes, UpstreamError> {
+pub(crate) async fn collect(headers: &HeaderMap, mut body: Incoming, limit: usize) -> Result<Bytes, UpstreamError> {
     let too_large = || UpstreamError::perhaps(UpstreamErrorKind::TooLarge { limit });
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {

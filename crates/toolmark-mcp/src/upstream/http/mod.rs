@@ -17,7 +17,7 @@ use http_body_util::Full;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use client::Client;
+pub(crate) use client::{Client, collect};
 
 use super::desk::{Call, Desk, Outlet};
 use super::options::UpstreamLimits;

@@ -1,0 +1,107 @@
+//! `toolmark login` as people run it: a gateway that waits for it, a browser that comes back, calls that go through, and a logout.
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
+
+#[path = "../../toolmark-mcp/tests/oauth/server.rs"]
+#[expect(dead_code, reason = "the tests of the module itself use more of it")]
+mod server;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use server::{Servers, browse};
+
+fn toolmark(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
+    command.current_dir(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// What a command says, and its exit code.
+fn said(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let done = toolmark(folder, arguments).output().expect("toolmark runs");
+    let text = [done.stdout, done.stderr].concat();
+    (done.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// A program that is ended with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn call(address: &str) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"name": "echo", "arguments": {"text": "hello"}, "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.write_all(request.as_bytes()).expect("sent");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    let (_, body) = text.split_once("\r\n\r\n").expect("a head and a body");
+    serde_json::from_str(body).expect("JSON")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_waits_for_a_login_and_calls_go_through_after_it() {
+    let servers = Servers::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let config = format!(
+        "[gateway]\nstore = \"gateway.db\"\n[packs.tracker]\nurl = \"{}\"\nauth.oauth = {{}}\n[packs.plain]\nurl = \"https://mcp.example.com\"\nenabled = false\n",
+        servers.url()
+    );
+    std::fs::write(folder.join("toolmark.toml"), config).expect("a file");
+
+    let mut gateway = Running(toolmark(folder, &["up", "--listen", "127.0.0.1:0"]).spawn().expect("toolmark starts"));
+    let mut lines = BufReader::new(gateway.0.stdout.take().expect("its output")).lines().map_while(Result::ok);
+    let first = lines.next().expect("a line");
+    let address = first.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix("/mcp"));
+    let address = address.expect("where it listens").to_owned();
+    let state = lines.find(|line| line.contains("tracker:")).expect("its pack");
+    assert!(state.contains("needs `toolmark login tracker`"), "{state}");
+    assert!(servers.state().shown.iter().all(String::is_empty), "nothing was shown");
+    std::thread::spawn(move || lines.for_each(drop));
+
+    let mut login = Running(toolmark(folder, &["login", "tracker", "--no-browser"]).spawn().expect("toolmark starts"));
+    let mut lines = BufReader::new(login.0.stdout.take().expect("its output")).lines().map_while(Result::ok);
+    let url = lines.find_map(|line| line.trim().strip_prefix("http").map(|rest| format!("http{rest}")));
+    browse(&url.expect("an address")).await;
+    let last = lines.last().expect("how it went");
+    assert!(last.starts_with("logged in to `tracker`; the token is in gateway.db.oauth/tracker.json"), "{last}");
+    assert!(login.0.wait().expect("it ends").success());
+
+    // The gateway looks for the login every second or so.
+    let result = loop {
+        let answer = call(&address);
+        if answer.get("result").is_some_and(|result| result["isError"] == false) {
+            break answer;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    assert!(result.to_string().contains("hello"), "{result}");
+
+    let (code, text) = said(folder, &["logout", "tracker"]);
+    assert!(code == Some(0) && text.contains("logged out of `tracker`"), "{text}");
+    assert_eq!(servers.state().revoked.len(), 1);
+    let (code, text) = said(folder, &["logout", "tracker"]);
+    assert!(code == Some(0) && text.contains("nobody was logged in to `tracker`"), "{text}");
+    for (pack, exit) in [("plain", 3), ("nobody", 4)] {
+        let (code, text) = said(folder, &["login", pack, "--no-browser"]);
+        assert!(code == Some(exit) && text.contains("error[oauth-not-configured]"), "{text}");
+    }
+}

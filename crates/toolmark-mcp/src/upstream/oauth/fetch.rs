@@ -1,0 +1,191 @@
+//! One request to an authorization server: over TLS, or on this machine for servers that are here too; no redirect, no endless answer.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
+use serde_json::Value;
+use toolmark_core::text::visible;
+
+use super::OAuthError;
+use crate::upstream::http::{Client, collect};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How large it may be.
+const LARGEST: usize = 256 * 1024;
+
+/// What came back.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// Where requests may go. A server out there must not send us to addresses in here.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    /// To this machine, without TLS too.
+    near: bool,
+    /// Into the own network.
+    inside: bool,
+}
+
+impl Reach {
+    /// As far as the operator may send us.
+    pub(super) const ALL: Self = Self { near: true, inside: true };
+
+    /// As far as a server may send us: not further in than where it is itself.
+    pub(super) fn of(server: &Uri) -> Self {
+        let host = server.host().unwrap_or_default();
+        Self { near: is_near(host), inside: is_inside(host) }
+    }
+
+    /// An address that may be used.
+    pub(super) fn check(self, url: &str) -> Result<Uri, OAuthError> {
+        let refuse = |why| OAuthError::Untrusted { url: visible(url, 200), why };
+        let uri: Uri = url.parse().map_err(|_| refuse("it is no address"))?;
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| refuse("it names no host"))?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(refuse("it names a user"));
+        }
+        if (is_near(host) && !self.near) || (is_inside(host) && !self.inside) {
+            return Err(refuse("a server elsewhere must not lead to this machine or its own network"));
+        }
+        match uri.scheme_str() {
+            Some("https") => Ok(uri),
+            Some("http") if is_near(host) => Ok(uri),
+            _ => Err(refuse("only `https://` keeps it secret")),
+        }
+    }
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_matches(['[', ']']).parse::<IpAddr>().ok().map(|ip| ip.to_canonical())
+}
+
+fn is_near(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|ip| ip.is_loopback())
+}
+
+fn is_inside(host: &str) -> bool {
+    is_near(host)
+        || address(host).is_some_and(|ip| match ip {
+            IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
+            IpAddr::V6(ip) => ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified(),
+        })
+}
+
+/// Asks for a document.
+pub(super) async fn get(url: &Uri) -> Result<Answer, OAuthError> {
+    send(url, Method::GET, None, &[], Bytes::new()).await
+}
+
+/// Sends fields as a form, and who we are as RFC 6749 prefers it.
+pub(super) async fn post_form(
+    url: &Uri,
+    fields: &[(&str, &str)],
+    basic: Option<(&str, &str)>,
+) -> Result<Answer, OAuthError> {
+    let body = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>().join("&");
+    let basic = basic.map(|(id, secret)| {
+        let pair = STANDARD.encode(format!("{}:{}", encode(id), encode(secret)));
+        let mut value = HeaderValue::try_from(format!("Basic {pair}")).unwrap_or(HeaderValue::from_static(""));
+        value.set_sensitive(true);
+        (AUTHORIZATION, value)
+    });
+    let more: Vec<_> = basic.into_iter().collect();
+    send(url, Method::POST, Some("application/x-www-form-urlencoded"), &more, body.into()).await
+}
+
+pub(super) async fn post_json(url: &Uri, body: &Value) -> Result<Answer, OAuthError> {
+    send(url, Method::POST, Some("application/json"), &[], body.to_string().into()).await
+}
+
+/// What the server itself says to somebody who shows nothing.
+pub(super) async fn knock(server: &Uri) -> Result<Answer, OAuthError> {
+    let body = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    let accept = [(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"))];
+    send(server, Method::POST, Some("application/json"), &accept, body).await
+}
+
+async fn send(
+    url: &Uri,
+    method: Method,
+    kind: Option<&'static str>,
+    more: &[(http::HeaderName, HeaderValue)],
+    body: Bytes,
+) -> Result<Answer, OAuthError> {
+    let host = url.host().unwrap_or_default();
+    let unreachable = |why: String| OAuthError::Unreachable { host: visible(host, 100), why };
+    let client = Client::new(url, PATIENCE, 0).map_err(&unreachable)?;
+    let mut request = Request::new(Full::new(body));
+    *request.method_mut() = method;
+    *request.uri_mut() = url.clone();
+    request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
+    if let Some(kind) = kind {
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    for (name, value) in more {
+        request.headers_mut().insert(name, value.clone());
+    }
+    let work = async {
+        let (head, body) = client.send(request).await?.into_parts();
+        // A stream of events has no end that is worth waiting for.
+        let events =
+            head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        let body = if events { Bytes::new() } else { collect(&head.headers, body, LARGEST).await? };
+        Ok(Answer { status: head.status, headers: head.headers, body })
+    };
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(answer) => answer.map_err(|error: crate::upstream::UpstreamError| unreachable(error.to_string())),
+        Err(_) => Err(unreachable("there is none in time".into())),
+    }
+}
+
+/// Text within a form or a query.
+pub(super) fn encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    text.bytes().fold(String::with_capacity(text.len()), |mut all, byte| {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            all.push(char::from(byte));
+        } else {
+            let _ = write!(all, "%{byte:02X}");
+        }
+        all
+    })
+}
+
+/// The fields of a query. What cannot be read is left out.
+pub(super) fn fields(query: &str) -> Vec<(String, String)> {
+    query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .filter_map(|(name, value)| Some((decode(name)?, decode(value)?)))
+        .collect()
+}
+
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits = [char::from(rest.next()?), char::from(rest.next()?)].map(|digit| digit.to_digit(16));
+                let [Some(high), Some(low)] = digits else { return None };
+                bytes.push(u8::try_from(high * 16 + low).ok()?);
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests;
