@@ -72,7 +72,7 @@ impl Offers {
     /// What these packs offer, in this order. Who was first with a name keeps it.
     pub(crate) fn of<'l>(
         names: &Names,
-        packs: impl Iterator<Item = (&'l PackName, &'l Listed)> + Clone,
+        packs: &(impl Iterator<Item = (&'l PackName, &'l Listed)> + Clone),
         shown: impl Fn(&PackName) -> bool,
     ) -> Self {
         let list = |kind: Kind| OfferList::of(names, kind, packs.clone(), &shown);

@@ -97,7 +97,7 @@ impl Snapshot {
         let order = self.config.packs.iter().map(|(name, _)| name);
         let rest = self.listed.keys().filter(|name| self.config.packs.get(name).is_none());
         let listed = |name| self.listed.get_key_value(name).map(|(name, listed)| (name, &**listed));
-        Offers::of(&self.names, order.chain(rest).filter_map(listed), shown)
+        Offers::of(&self.names, &order.chain(rest).filter_map(listed), shown)
     }
 }
 

@@ -168,19 +168,16 @@ async fn dispatch(
 
 /// Tells the pack's breaker how it went. What the caller did, or what waits for a place, says nothing about the server.
 fn note(pack: &PackHandle, reply: &Result<Reply, UpstreamError>) {
-    match reply {
-        Ok(_) => pack.breaker().answered(),
-        Err(error) => match error.kind() {
-            UpstreamErrorKind::Timeout { .. }
+    let Err(error) = reply else { return pack.breaker().answered() };
+    let silent = matches!(
+        error.kind(),
+        UpstreamErrorKind::Timeout { .. }
             | UpstreamErrorKind::Closed { .. }
             | UpstreamErrorKind::Transport { .. }
-            | UpstreamErrorKind::SessionLost => {
-                if pack.breaker().failed(Instant::now()) {
-                    tracing::warn!(pack = %pack.name(), %error, "a server gets a rest: its calls get no answer");
-                }
-            }
-            _ => {}
-        },
+            | UpstreamErrorKind::SessionLost
+    );
+    if silent && pack.breaker().failed(Instant::now()) {
+        tracing::warn!(pack = %pack.name(), %error, "a server gets a rest: its calls get no answer");
     }
 }
 
