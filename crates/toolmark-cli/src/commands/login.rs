@@ -101,6 +101,7 @@ pub(crate) fn forget(arguments: &LogoutArguments) -> Result<Exit, Failure> {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`, which gives its error away")]
 fn refused(error: OAuthError) -> Failure {
     let exit = if matches!(error, OAuthError::LoginNeeded { .. }) { Exit::BadInput } else { Exit::Failed };
     Failure::refused(exit, &error)
