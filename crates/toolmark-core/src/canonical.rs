@@ -61,6 +61,12 @@ pub fn write_object<'a, 'v: 'a>(entries: impl Iterator<Item = (&'a str, &'a Json
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let bytes = text.as_bytes();
+    // No early exit: without one the loop becomes vector instructions, and nearly always there is nothing to find.
+    if !bytes.iter().fold(false, |found, &byte| found | (byte < 0x20) | (byte == b'"') | (byte == b'\\')) {
+        out.extend_from_slice(bytes);
+        out.push(b'"');
+        return;
+    }
     let mut done = 0;
     for (index, &byte) in bytes.iter().enumerate() {
         let short = match byte {

@@ -108,8 +108,10 @@ impl Service for Front {
 
     fn about(&self, caller: &Caller) -> Arc<About> {
         // An address without a view has no tools either, and says so when it is asked for them.
-        let offers = self.view(caller).map_or_else(|_| None, |view| Some(about(view.offers())));
-        Arc::new(offers.unwrap_or_else(|| about(self.gateway.snapshot().offers())))
+        match self.view(caller) {
+            Ok(view) => view.about(about),
+            Err(_) => Arc::new(about(self.gateway.snapshot().offers())),
+        }
     }
 
     async fn notified(&self, notification: Notification) {

@@ -1,7 +1,7 @@
 //! What clients at one address see: names for their program, and the lists, written once.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -14,6 +14,7 @@ use toolmark_core::exposure::{ExposeError, Exposed, ExposedTable, ParseProfileEr
 use toolmark_core::names::CanonicalName;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
+use toolmark_mcp::downstream::About;
 use toolmark_mcp::wire::headers::ParamHeaders;
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, Limits, RawObject, write};
@@ -42,6 +43,8 @@ pub struct View {
     offers: Arc<Offers>,
     /// Which arguments are repeated in headers, by the names of tools; only tools that have any.
     headers: HashMap<String, Arc<ParamHeaders>>,
+    /// Who we are to its clients, written when one first asks.
+    about: OnceLock<Arc<About>>,
 }
 
 /// An address at which nothing can be shown.
@@ -108,7 +111,12 @@ impl View {
             Some(packs) => Arc::new(snapshot.offers_of(|pack| packs.contains(pack))),
         };
         let tools = Pages::new("tools", &tools);
-        Ok(Self { table, names, task, tools, offers, headers })
+        Ok(Self { table, names, task, tools, offers, headers, about: OnceLock::new() })
+    }
+
+    /// Who we are to clients here.
+    pub(crate) fn about(&self, write: impl FnOnce(&Offers) -> About) -> Arc<About> {
+        Arc::clone(self.about.get_or_init(|| Arc::new(write(&self.offers))))
     }
 
     /// The tool behind a name, unless it is not shown here.

@@ -71,6 +71,9 @@ struct Reader<'a> {
     limits: Limits,
 }
 
+/// How many bytes of a string are looked at together.
+const STRETCH: usize = 32;
+
 /// Objects with more entries than this look for a repeated key with a set.
 const FEW_KEYS: usize = 24;
 
@@ -416,8 +419,15 @@ impl<'a> Reader<'a> {
 
     /// Moves over everything in a string that needs no attention.
     fn plain(&mut self) {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        self.at += rest.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20).unwrap_or(rest.len());
+        let special = |byte: &u8| *byte == b'"' || *byte == b'\\' || *byte < 0x20;
+        // Stretches without an early exit become vector instructions.
+        for stretch in self.bytes.get(self.at..).unwrap_or_default().chunks(STRETCH) {
+            if stretch.iter().fold(false, |found, byte| found | special(byte)) {
+                self.at += stretch.iter().position(special).unwrap_or(0);
+                return;
+            }
+            self.at += stretch.len();
+        }
     }
 
     fn broken_string(&self) -> ReadJsonErrorKind {

@@ -155,7 +155,8 @@ async fn dispatch(
         capabilities: Some(request.client.capabilities().clone()),
         log_level: context.log_level(),
         observer: Some(Arc::new(Back::to(context))),
-        ..UpstreamRequest::new("tools/call", request.params_for_server(replaced.as_slice()))
+        method: "tools/call",
+        params: request.params_for_server(replaced.as_slice()),
     };
     let reply = upstream.request(sent).await;
     note(pack, &reply);
@@ -234,21 +235,20 @@ fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> (StrayKind, Fault) {
 /// What became of a call, for `_meta`.
 fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>) -> BytesMut {
     let verdict = passage.verdict.decision();
-    let mut out = BytesMut::with_capacity(192);
-    let mut put = |key: &str, text: &str| {
-        out.put_u8(if out.is_empty() { b'{' } else { b',' });
-        write::quote_into(&mut out, key);
-        out.put_u8(b':');
-        write::quote_into(&mut out, text);
-    };
+    let mut out = BytesMut::with_capacity(256);
+    out.put_slice(br#"{"verdict":"#);
+    write::quote_into(&mut out, verdict.as_str());
+    out.put_slice(br#","outcome":"#);
+    write::quote_into(&mut out, passage.outcome.as_str());
+    out.put_slice(br#","canonical":"#);
+    write::quote_into(&mut out, tool.canonical().as_str());
     if let Some(prepared) = snapshot.workspace().prepared(tool) {
-        put("mark", &prepared.identity(tool).mark_text);
+        out.put_slice(br#","mark":"#);
+        write::quote_into(&mut out, &prepared.identity(tool).mark_text);
     }
-    put("canonical", tool.canonical().as_str());
-    put("verdict", verdict.as_str());
-    put("outcome", passage.outcome.as_str());
     if let Some(code) = code {
-        put("code", code);
+        out.put_slice(br#","code":"#);
+        write::quote_into(&mut out, code);
     }
     if verdict > Decision::Allow
         && let Some(reasons) = passage.verdict.to_json().get("reasons")

@@ -6,6 +6,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http::StatusCode;
 use toolmark_core::explain::Code;
 
+use super::body::Pieces;
 use super::incoming::is_cacheable;
 use super::service::About;
 use crate::wire::params::meta;
@@ -111,7 +112,7 @@ impl Fault {
 }
 
 /// Writes a result for a client up to 2025-11-25, which knows neither `resultType` nor who answers in `_meta`.
-pub(super) fn write_in_session(id: &Id, result: &RawObject, added: Option<&MetaMember>) -> Bytes {
+pub(super) fn write_in_session(id: &Id, result: &RawObject, added: Option<&MetaMember>) -> Pieces {
     let own = result.object("_meta");
     let named = own.as_ref().is_some_and(|own| own.get(meta::SERVER_INFO).is_some());
     let meta = (named || added.is_some()).then(|| rewrite_meta(own, Change::Remove(meta::SERVER_INFO), added));
@@ -133,7 +134,7 @@ pub(super) fn write_stateless(
     result: &RawObject,
     added: Option<&MetaMember>,
     about: &About,
-) -> Bytes {
+) -> Pieces {
     let meta = rewrite_meta(result.object("_meta"), Change::Set(meta::SERVER_INFO, &about.server_info), added);
     let mut changes = Vec::with_capacity(4);
     if result.get("resultType").is_none() {
@@ -161,15 +162,36 @@ fn rewrite_meta(own: Option<RawObject>, server: Change<'_>, added: Option<&MetaM
     }
 }
 
-/// A result with some members changed, straight into the message: a large one is copied once.
-fn write_changed(id: &Id, result: &RawObject, changes: &[Change<'_>], added: usize) -> Bytes {
-    let mut out = BytesMut::with_capacity(result.raw().len() + id.as_json().len() + added + 128);
+/// Results from this size on are sent from where they are; smaller ones are copied in less time than it takes to send pieces.
+const LARGE: usize = 16 << 10;
+
+/// A result with some members changed, straight into the message: it is copied once, and a large one that keeps all it has never.
+fn write_changed(id: &Id, result: &RawObject, changes: &[Change<'_>], added: usize) -> Pieces {
+    let copied = if result.raw().len() < LARGE { result.raw().len() } else { 0 };
+    let mut out = BytesMut::with_capacity(copied + id.as_json().len() + added + 128);
+    put_head(&mut out, id);
+    if copied == 0
+        && let Some(members) = result.add_before(&mut out, changes)
+    {
+        return Pieces::new([out.freeze(), members, Bytes::from_static(b"}}")]);
+    }
+    out.reserve(result.raw().len());
+    result.rewrite_into(&mut out, changes);
+    out.put_u8(b'}');
+    out.freeze().into()
+}
+
+/// A result that is ready, in its message.
+pub(super) fn write_prepared(id: &Id, result: Bytes) -> Pieces {
+    let mut out = BytesMut::with_capacity(id.as_json().len() + 40);
+    put_head(&mut out, id);
+    Pieces::new([out.freeze(), result, Bytes::from_static(b"}")])
+}
+
+fn put_head(out: &mut BytesMut, id: &Id) {
     out.put_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.put_slice(id.as_json());
     out.put_slice(br#","result":"#);
-    result.rewrite_into(&mut out, changes);
-    out.put_u8(b'}');
-    out.freeze()
 }
 
 /// Writes a result that asks for input.

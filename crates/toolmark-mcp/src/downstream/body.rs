@@ -1,4 +1,4 @@
-//! The body of a response: nothing, one piece, or events as they come.
+//! The body of a response: nothing, a few pieces, or events as they come.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -15,8 +15,48 @@ use crate::wire::sse;
 pub struct Body(Inner);
 
 enum Inner {
-    Piece(Option<Bytes>),
+    Pieces(Pieces),
     Events(Box<Events>),
+}
+
+/// A message as up to three pieces, one after the other, so that what is large and there already is not copied to be sent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pieces([Bytes; 3]);
+
+impl Pieces {
+    /// A message in pieces; empty ones are left out.
+    pub(super) fn new(pieces: [Bytes; 3]) -> Self {
+        Self(pieces)
+    }
+
+    /// The message in one piece.
+    pub(super) fn join(self) -> Bytes {
+        let [first, second, third] = self.0;
+        if second.is_empty() && third.is_empty() {
+            return first;
+        }
+        [first, second, third].concat().into()
+    }
+
+    #[cfg(test)]
+    pub(super) fn second(&self) -> &Bytes {
+        let [_, second, _] = &self.0;
+        second
+    }
+
+    fn next(&mut self) -> Option<Bytes> {
+        self.0.iter_mut().find(|piece| !piece.is_empty()).map(std::mem::take)
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(Bytes::len).sum()
+    }
+}
+
+impl From<Bytes> for Pieces {
+    fn from(whole: Bytes) -> Self {
+        Self([whole, Bytes::new(), Bytes::new()])
+    }
 }
 
 /// Where the events of a stream come from.
@@ -36,13 +76,17 @@ impl Body {
     /// No bytes.
     #[must_use]
     pub fn empty() -> Self {
-        Self(Inner::Piece(None))
+        Self(Inner::Pieces(Pieces::default()))
     }
 
     /// These bytes.
     #[must_use]
     pub fn whole(bytes: Bytes) -> Self {
-        Self(Inner::Piece((!bytes.is_empty()).then_some(bytes)))
+        Self(Inner::Pieces(bytes.into()))
+    }
+
+    pub(super) fn pieces(pieces: Pieces) -> Self {
+        Self(Inner::Pieces(pieces))
     }
 
     /// Events, with a comment whenever nothing was said for `period`, so that both ends notice a dead connection.
@@ -61,7 +105,7 @@ impl hyper::body::Body for Body {
         cx: &mut TaskContext<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let events = match &mut self.0 {
-            Inner::Piece(piece) => return Poll::Ready(piece.take().map(|piece| Ok(Frame::data(piece)))),
+            Inner::Pieces(pieces) => return Poll::Ready(pieces.next().map(|piece| Ok(Frame::data(piece)))),
             Inner::Events(events) => events,
         };
         if events.over {
@@ -79,14 +123,14 @@ impl hyper::body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Inner::Piece(piece) => piece.is_none(),
+            Inner::Pieces(pieces) => pieces.len() == 0,
             Inner::Events(events) => events.over,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Inner::Piece(piece) => SizeHint::with_exact(piece.as_ref().map_or(0, |piece| piece.len() as u64)),
+            Inner::Pieces(pieces) => SizeHint::with_exact(pieces.len() as u64),
             Inner::Events(_) => SizeHint::default(),
         }
     }

@@ -20,6 +20,11 @@ impl Accepts {
         let mut any = false;
         for value in headers.get_all(ACCEPT) {
             any = true;
+            // What the protocol tells clients to send.
+            if value == "application/json, text/event-stream" {
+                (accepts.json, accepts.events) = (true, true);
+                continue;
+            }
             for range in value.to_str().unwrap_or_default().split(',') {
                 let mut parts = range.split(';').map(str::trim);
                 let media = parts.next().unwrap_or_default();

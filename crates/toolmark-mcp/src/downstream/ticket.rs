@@ -8,7 +8,10 @@ use http::StatusCode;
 use toolmark_core::explain::Code;
 use toolmark_core::json;
 
-use super::answer::{Answer, Fault, MetaMember, write_in_session, write_input_required, write_stateless};
+use super::answer::{
+    Answer, Fault, MetaMember, write_in_session, write_input_required, write_prepared, write_stateless,
+};
+use super::body::Pieces;
 use super::caller::Caller;
 use super::endpoint::Shared;
 use super::incoming::may_ask;
@@ -16,7 +19,7 @@ use super::run::Run;
 use super::seal::{Bound, OpenSealError};
 use super::service::Service;
 use crate::wire::version::{Era, ProtocolVersion};
-use crate::wire::{Id, RawObject, codes, write};
+use crate::wire::{Id, RawObject, codes};
 
 /// Marks what a sealed state is: a call that waits in the lot, or bytes of the service.
 const PARKED: u8 = b'p';
@@ -39,27 +42,34 @@ pub(super) enum Opened {
 }
 
 impl<S: Service> Ticket<S> {
-    /// Writes the answer, with the status for a response that has not begun yet.
+    /// Writes the answer in one piece.
     pub(super) fn write(&self, answer: Answer) -> (StatusCode, Bytes) {
+        let (status, pieces) = self.write_pieces(answer);
+        (status, pieces.join())
+    }
+
+    /// Writes the answer, with the status for a response that has not begun yet.
+    pub(super) fn write_pieces(&self, answer: Answer) -> (StatusCode, Pieces) {
         let era = self.version.era();
         match answer {
             Answer::Result(result) => (StatusCode::OK, self.write_result(&result, None)),
             Answer::WithMeta(result, added) => (StatusCode::OK, self.write_result(&result, Some(&added))),
-            Answer::Prepared(result) => (StatusCode::OK, write::reply(&self.id, &result)),
-            Answer::Fault(fault) => (fault.status(era), fault.write(Some(&self.id))),
+            Answer::Prepared(result) => (StatusCode::OK, write_prepared(&self.id, result)),
+            Answer::Fault(fault) => (fault.status(era), fault.write(Some(&self.id)).into()),
             Answer::InputRequired(wanted) if era == Era::Stateless && may_ask(&self.method) => {
                 let state = wanted.state.map(|state| self.seal(STATE, &state, self.shared.expiry()));
                 let about = self.shared.service.about(&self.caller);
-                (StatusCode::OK, write_input_required(&self.id, wanted.requests.raw(), state.as_deref(), &about))
+                let asks = write_input_required(&self.id, wanted.requests.raw(), state.as_deref(), &about);
+                (StatusCode::OK, asks.into())
             }
             Answer::InputRequired(_) => {
                 let fault = Fault::new(codes::INTERNAL_ERROR, format!("`{}` cannot ask for input", self.method));
-                (StatusCode::OK, fault.write(Some(&self.id)))
+                (StatusCode::OK, fault.write(Some(&self.id)).into())
             }
         }
     }
 
-    fn write_result(&self, result: &RawObject, added: Option<&MetaMember>) -> Bytes {
+    fn write_result(&self, result: &RawObject, added: Option<&MetaMember>) -> Pieces {
         match self.version.era() {
             Era::Session => write_in_session(&self.id, result, added),
             Era::Stateless => {

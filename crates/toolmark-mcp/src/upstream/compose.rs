@@ -1,6 +1,8 @@
 //! How does our request look to the server? The caller's bytes with the name the server knows and the `_meta` of this
 //! connection; nothing else is touched.
 
+use std::fmt::Write as _;
+
 use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderName, HeaderValue};
 
@@ -23,48 +25,20 @@ const VERSION: &[u8] = br#""2026-07-28""#;
 pub(crate) fn compose(options: &ConnectOptions, era: Era, id: u64, request: &UpstreamRequest<'_>) -> Composed {
     let given = request.params.object("_meta");
     let token = given.as_ref().and_then(|given| given.slice(meta::PROGRESS_TOKEN));
-    let own = id.to_string();
-    let capabilities = request.capabilities.as_ref().unwrap_or(&options.capabilities);
-    let level = request.log_level.filter(|_| given.as_ref().is_none_or(|given| given.get(meta::LOG_LEVEL).is_none()));
-    let level = level.map(|level| write::quote(level.as_str()));
-    let mut changes = [
-        Change::Set(meta::PROTOCOL_VERSION, VERSION),
-        Change::Set(meta::CLIENT_CAPABILITIES, capabilities),
-        Change::Set(meta::CLIENT_INFO, &options.client_info),
-        level.as_ref().map_or(Change::Remove(""), |level| Change::Set(meta::LOG_LEVEL, level)),
-        // Two changes to one key: the later one counts.
-        Change::Remove(""),
-    ];
-    if let Some(last) = changes.last_mut()
-        && token.is_some()
-    {
-        // Tokens of several clients may be equal; ours is not.
-        *last = Change::Set(meta::PROGRESS_TOKEN, own.as_bytes());
-    }
-    if era == Era::Session {
-        for (change, key) in changes.iter_mut().zip([
-            meta::PROTOCOL_VERSION,
-            meta::CLIENT_CAPABILITIES,
-            meta::CLIENT_INFO,
-            meta::LOG_LEVEL,
-        ]) {
-            *change = Change::Remove(key);
-        }
-    }
-    let new_meta = match (&given, era) {
-        (Some(given), _) => Some(given.rewrite(&changes)),
-        (None, Era::Stateless) => Some(RawObject::empty().rewrite(&changes)),
+    let new_meta = match (given, era) {
         (None, Era::Session) => None,
+        (given, _) => Some(compose_meta(options, era, token.is_some().then_some(id), request, given)),
     };
     let name = request.name.and_then(|name| Some((naming_parameter(request.method)?, write::quote(name))));
-    let mut params = Vec::with_capacity(2);
-    params.extend(name.as_ref().map(|(key, name)| Change::Set(key, name)));
-    params.extend(new_meta.as_ref().map(|meta| Change::Set("_meta", meta)));
+    let name = name.as_ref().map(|(key, name)| Change::Set(key, name));
+    let params: Vec<Change<'_>> =
+        name.into_iter().chain(new_meta.as_ref().map(|meta| Change::Set("_meta", meta))).collect();
 
     let room = request.params.raw().len() + new_meta.as_ref().map_or(0, Bytes::len) + 96;
     let mut out = BytesMut::with_capacity(room);
     out.put_slice(br#"{"jsonrpc":"2.0","id":"#);
-    out.put_slice(own.as_bytes());
+    // Writing to memory does not fail.
+    let _ = write!(out, "{id}");
     out.put_slice(br#","method":"#);
     write::quote_into(&mut out, request.method);
     if !request.params.is_empty() || !params.is_empty() {
@@ -73,6 +47,37 @@ pub(crate) fn compose(options: &ConnectOptions, era: Era, id: u64, request: &Ups
     }
     out.put_u8(b'}');
     Composed { message: out.freeze(), token }
+}
+
+/// The caller's `_meta` as this connection has it; `token` is the progress token that takes the place of the caller's.
+fn compose_meta(
+    options: &ConnectOptions,
+    era: Era,
+    token: Option<u64>,
+    request: &UpstreamRequest<'_>,
+    given: Option<RawObject>,
+) -> Bytes {
+    let capabilities = request.capabilities.as_ref().unwrap_or(&options.capabilities);
+    let mut changes = match era {
+        Era::Stateless => vec![
+            Change::Set(meta::PROTOCOL_VERSION, VERSION),
+            Change::Set(meta::CLIENT_CAPABILITIES, capabilities),
+            Change::Set(meta::CLIENT_INFO, &options.client_info),
+        ],
+        Era::Session => {
+            let own = [meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES, meta::CLIENT_INFO, meta::LOG_LEVEL];
+            own.map(Change::Remove).to_vec()
+        }
+    };
+    // A client of the new era says with each request what it wants to hear; for one of the old era, its session does.
+    let said = given.as_ref().is_some_and(|given| given.get(meta::LOG_LEVEL).is_some());
+    let level = request.log_level.filter(|_| era == Era::Stateless && !said);
+    let level = level.map(|level| write::quote(level.as_str()));
+    changes.extend(level.as_ref().map(|level| Change::Set(meta::LOG_LEVEL, level)));
+    // Tokens of several clients may be equal; ours is not.
+    let token = token.map(|token| token.to_string());
+    changes.extend(token.as_ref().map(|token| Change::Set(meta::PROGRESS_TOKEN, token.as_bytes())));
+    given.unwrap_or_else(RawObject::empty).rewrite(&changes)
 }
 
 /// The headers that repeat what the body says (2026-07-28).

@@ -260,6 +260,28 @@ impl RawObject {
         out.put_u8(b'}');
     }
 
+    /// Begins the same object in `out` with members that are new, and gives all it had as one piece; what is missing then is the closing
+    /// bracket. Nothing is written when one of its own members would have to change, or when it has none.
+    pub(crate) fn add_before(&self, out: &mut BytesMut, changes: &[Change<'_>]) -> Option<Bytes> {
+        let touches = |change: &Change<'_>| match change {
+            Change::Set(key, _) | Change::Remove(key) => self.find(key).is_some(),
+        };
+        let (first, last) = (self.members.first()?, self.members.last()?);
+        if changes.iter().any(touches) {
+            return None;
+        }
+        out.put_u8(b'{');
+        for change in changes {
+            if let Change::Set(key, value) = change {
+                quote_into(out, key);
+                out.put_u8(b':');
+                out.put_slice(value);
+                out.put_u8(b',');
+            }
+        }
+        Some(self.raw.slice(first.key.0..last.value.1))
+    }
+
     fn find(&self, key: &str) -> Option<&Member> {
         self.members.iter().find(|member| self.is_key(member, key))
     }

@@ -100,7 +100,7 @@ pub fn quote_into(out: &mut BytesMut, text: &str) {
     out.reserve(text.len() + 2);
     out.put_u8(b'"');
     let mut rest = text;
-    while let Some(place) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+    while let Some(place) = first_special(rest.as_bytes()) {
         let (plain, special) = rest.split_at(place);
         out.put_slice(plain.as_bytes());
         match special.as_bytes().first() {
@@ -116,6 +116,14 @@ pub fn quote_into(out: &mut BytesMut, text: &str) {
     }
     out.put_slice(rest.as_bytes());
     out.put_u8(b'"');
+}
+
+/// Where the first character is that must be escaped.
+fn first_special(text: &[u8]) -> Option<usize> {
+    let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    // No early exit: without one the loop becomes vector instructions, and nearly always there is nothing to find.
+    let any = text.iter().fold(false, |found, byte| found | special(byte));
+    if any { text.iter().position(special) } else { None }
 }
 
 /// A text as a JSON string.

@@ -18,11 +18,11 @@ fn about() -> About {
 }
 
 fn written(method: &str, result: &'static str) -> Value {
-    serde_json::from_slice(&write_stateless(&Id::number(1), method, &object(result), None, &about())).unwrap()
+    serde_json::from_slice(&write_stateless(&Id::number(1), method, &object(result), None, &about()).join()).unwrap()
 }
 
 fn in_session(result: &'static str, added: Option<&MetaMember>) -> Value {
-    serde_json::from_slice(&write_in_session(&Id::number(1), &object(result), added)).unwrap()
+    serde_json::from_slice(&write_in_session(&Id::number(1), &object(result), added).join()).unwrap()
 }
 
 #[test]
@@ -61,8 +61,28 @@ fn an_old_client_gets_neither_the_type_of_a_result_nor_the_server_behind_it() {
 #[test]
 fn what_an_old_client_may_see_is_passed_on_byte_for_byte() {
     let raw = r#"{ "content" : [ 1e2 ],  "ttlMs":5, "_meta" : { } }"#;
-    let text = write_in_session(&Id::number(1), &object(raw), None);
+    let text = write_in_session(&Id::number(1), &object(raw), None).join();
     assert_eq!(text, r#"{"jsonrpc":"2.0","id":1,"result":{"content" : [ 1e2 ],  "ttlMs":5, "_meta" : { }}}"#);
+}
+
+#[test]
+fn a_large_result_is_sent_from_where_it_is_and_says_the_same() {
+    let added = MetaMember { key: "dev.example/call", value: Bytes::from_static(b"1") };
+    let text = "x".repeat(LARGE);
+    for (own, copied) in [(String::new(), false), (r#","_meta":{"a":1}"#.to_owned(), true)] {
+        let raw = Bytes::from(format!(r#"{{ "content":[{{"type":"text","text":"{text}"}}]{own} }}"#));
+        let result = RawObject::read(raw.clone(), Limits::default()).unwrap();
+        for pieces in [
+            write_in_session(&Id::number(1), &result, Some(&added)),
+            write_stateless(&Id::number(1), "tools/call", &result, Some(&added), &about()),
+        ] {
+            let shares = pieces.second().as_ptr_range().start == raw.slice(2..).as_ptr();
+            assert_eq!(shares, !copied);
+            let message: Value = serde_json::from_slice(&pieces.join()).unwrap();
+            assert_eq!(message["result"]["content"][0]["text"], text);
+            assert_eq!(message["result"]["_meta"]["dev.example/call"], 1);
+        }
+    }
 }
 
 #[test]
@@ -81,7 +101,7 @@ fn a_member_is_added_to_the_meta_of_a_result_in_either_era() {
         assert_eq!(in_session(result, Some(&added))["result"], json!({"content": [], "_meta": expected}));
         expected[meta::SERVER_INFO] = info.clone();
         let new = write_stateless(&Id::number(1), "tools/call", &object(result), Some(&added), &about());
-        let new: Value = serde_json::from_slice(&new).unwrap();
+        let new: Value = serde_json::from_slice(&new.join()).unwrap();
         assert_eq!(new["result"], json!({"resultType": "complete", "content": [], "_meta": expected}));
     }
 }

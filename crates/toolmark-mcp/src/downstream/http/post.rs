@@ -186,8 +186,8 @@ impl<S: Service> Endpoint<S> {
         };
         let message = match first {
             Some(Step::Answer(answer)) if accepts.json => {
-                let (status, body) = ticket.write(answer);
-                return response::json(status, body);
+                let (status, body) = ticket.write_pieces(answer);
+                return response::json_pieces(status, body);
             }
             Some(Step::Asked) if accepts.json => {
                 let (status, body) = ticket.park(run);

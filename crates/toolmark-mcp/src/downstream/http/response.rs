@@ -6,14 +6,18 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use toolmark_core::explain::Code;
 
 use crate::downstream::answer::Fault;
-use crate::downstream::body::Body;
+use crate::downstream::body::{Body, Pieces};
 use crate::wire::{Id, codes};
 
 /// Keeps proxies of the nginx family from holding events back.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 pub(super) fn json(status: StatusCode, body: Bytes) -> Response<Body> {
-    let mut response = plain(status, Body::whole(body));
+    json_pieces(status, body.into())
+}
+
+pub(super) fn json_pieces(status: StatusCode, body: Pieces) -> Response<Body> {
+    let mut response = plain(status, Body::pieces(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -9,9 +9,9 @@ use futures_util::FutureExt;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 
 use super::client::{collect, innermost, status};
+use super::pool::Arriving;
 use super::{EVENTS, Http, Session};
 use crate::upstream::desk::Source;
 use crate::upstream::request::{Reply, UpstreamError, UpstreamErrorKind};
@@ -32,7 +32,7 @@ pub(super) async fn read(
     http: &Arc<Http>,
     session: &Session,
     id: u64,
-    response: Response<Incoming>,
+    response: Response<Arriving>,
 ) -> Result<(Reply, Option<HeaderValue>), UpstreamError> {
     let new_session = response.headers().get(headers::SESSION_ID).cloned();
     let kind = content(response.headers());
@@ -48,8 +48,11 @@ pub(super) async fn read(
         }
         Content::Events => {
             // A session that this very answer opens has to be known for taking its stream up again.
-            let session = Session { id: new_session.clone().or(session.id.clone()), ..session.clone() };
-            read_events(http, &session, id, response.into_body()).await.map(|reply| (reply, new_session))
+            let session = match &new_session {
+                Some(id) => &session.known_as(id),
+                None => session,
+            };
+            read_events(http, session, id, response.into_body()).await.map(|reply| (reply, new_session))
         }
         Content::Other => {
             Err(UpstreamError::protocol(format!("an answer with status {status_code} that is neither JSON nor events")))
@@ -83,7 +86,7 @@ async fn refused(
     http: &Arc<Http>,
     session: &Session,
     id: u64,
-    response: Response<Incoming>,
+    response: Response<Arriving>,
 ) -> Result<Reply, UpstreamError> {
     let in_session = session.id.is_some();
     let failure = status(&response, in_session);
@@ -123,7 +126,7 @@ fn read_json(http: &Http, id: u64, bytes: &Bytes) -> Result<Reply, UpstreamError
     }
 }
 
-async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Incoming) -> Result<Reply, UpstreamError> {
+async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Arriving) -> Result<Reply, UpstreamError> {
     let outlet = http.outlet();
     let mut reader = sse::Reader::new(http.limits.bytes);
     let mut body = Some(body);
@@ -175,7 +178,7 @@ async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Incomin
 
 /// Reads the end of a stream that has said all it had to, so that its connection can be used again. The answer does not wait
 /// for that.
-fn release(mut body: Incoming) {
+fn release(mut body: Arriving) {
     if matches!(body.frame().now_or_never(), Some(None | Some(Err(_)))) {
         return;
     }
@@ -196,7 +199,7 @@ async fn resume(
     session: &Session,
     reader: &sse::Reader,
     resumes: &mut usize,
-) -> Result<Option<Incoming>, UpstreamError> {
+) -> Result<Option<Arriving>, UpstreamError> {
     *resumes += 1;
     if *resumes > RESUMES {
         return Err(UpstreamError::protocol("the stream breaks off again and again"));

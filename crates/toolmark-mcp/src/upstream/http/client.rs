@@ -7,12 +7,13 @@ use bytes::{Bytes, BytesMut};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, LOCATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::Body as _;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::pool::{Arriving, Pool};
 use crate::upstream::credentials::{Credentials, NoCredentials};
 use crate::upstream::request::{UpstreamError, UpstreamErrorKind};
 
@@ -25,7 +26,7 @@ pub(crate) struct Client {
 
 #[derive(Clone)]
 enum Wire {
-    Plain(legacy::Client<HttpConnector, Full<Bytes>>),
+    Plain(Arc<Pool>),
     Tls(legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
 }
 
@@ -44,7 +45,9 @@ impl Client {
         builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).pool_max_idle_per_host(most_idle);
         builder.timer(TokioTimer::new());
         match (address.scheme_str(), address.host()) {
-            (Some("http"), Some(_)) => Ok(Self::over(Wire::Plain(builder.build(connector)))),
+            (Some("http"), Some(_)) => Pool::new(connector, address, most_idle, IDLE)
+                .map(|pool| Self::over(Wire::Plain(pool)))
+                .ok_or_else(|| "the address has no host that can be sent".to_owned()),
             (Some("https"), Some(_)) => {
                 let provider = rustls::crypto::aws_lc_rs::default_provider();
                 let tls = HttpsConnectorBuilder::new()
@@ -67,7 +70,7 @@ impl Client {
         self
     }
 
-    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, UpstreamError> {
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Arriving>, UpstreamError> {
         match &self.credentials {
             None => self.wire.send(request).await,
             // Boxed, so that requests without credentials do not carry the room for it.
@@ -82,7 +85,7 @@ impl Wire {
         &self,
         credentials: &dyn Credentials,
         mut request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, UpstreamError> {
+    ) -> Result<Response<Arriving>, UpstreamError> {
         let missing = |error: NoCredentials| UpstreamError::never(UpstreamErrorKind::Credentials(error));
         let shown = credentials.current().await.map_err(missing)?;
         request.headers_mut().insert(AUTHORIZATION, shown.clone());
@@ -95,15 +98,18 @@ impl Wire {
         self.send(again).await
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, UpstreamError> {
-        let response = match self {
-            Self::Plain(client) => client.request(request).await,
-            Self::Tls(client) => client.request(request).await,
-        };
-        response.map_err(|error| {
-            let kind = UpstreamErrorKind::Transport { reason: innermost(&error) };
-            if error.is_connect() { UpstreamError::never(kind) } else { UpstreamError::perhaps(kind) }
-        })
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Arriving>, UpstreamError> {
+        match self {
+            Self::Plain(pool) => pool.send(request).await,
+            // Boxed, since it is large and every call would have to make room for it.
+            Self::Tls(client) => match Box::pin(client.request(request)).await {
+                Ok(response) => Ok(response.map(Arriving::alone)),
+                Err(error) => {
+                    let kind = UpstreamErrorKind::Transport { reason: innermost(&error) };
+                    Err(if error.is_connect() { UpstreamError::never(kind) } else { UpstreamError::perhaps(kind) })
+                }
+            },
+        }
     }
 }
 
@@ -117,7 +123,7 @@ pub(super) fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 /// A status that is no answer. With some of them the protocol says that the request was not acted on.
-pub(super) fn status(response: &Response<Incoming>, in_session: bool) -> UpstreamError {
+pub(super) fn status(response: &Response<Arriving>, in_session: bool) -> UpstreamError {
     let status = response.status();
     if in_session && status == StatusCode::NOT_FOUND {
         return UpstreamError::never(UpstreamErrorKind::SessionLost);
@@ -137,7 +143,7 @@ pub(super) fn status(response: &Response<Incoming>, in_session: bool) -> Upstrea
 }
 
 /// Reads a body of at most `limit` bytes. One that arrives in one piece is not copied.
-pub(crate) async fn collect(headers: &HeaderMap, mut body: Incoming, limit: usize) -> Result<Bytes, UpstreamError> {
+pub(crate) async fn collect(headers: &HeaderMap, mut body: Arriving, limit: usize) -> Result<Bytes, UpstreamError> {
     let too_large = || UpstreamError::perhaps(UpstreamErrorKind::TooLarge { limit });
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
@@ -161,6 +167,9 @@ pub(crate) async fn collect(headers: &HeaderMap, mut body: Incoming, limit: usiz
         }
         if rest.as_ref().map_or(first.len(), BytesMut::len) > limit {
             return Err(too_large());
+        }
+        if body.is_end_stream() {
+            break;
         }
     }
     Ok(rest.map_or(first, BytesMut::freeze))

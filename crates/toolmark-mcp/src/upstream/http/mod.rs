@@ -4,6 +4,7 @@
 mod answer;
 mod client;
 pub(crate) mod old;
+mod pool;
 pub(crate) mod streams;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,6 +56,8 @@ pub(crate) struct Session {
     pub(crate) id: Option<HeaderValue>,
     /// Ended when the server forgot it, or when another one takes its place.
     pub(crate) over: CancellationToken,
+    /// What every request of it carries.
+    headers: HeaderMap,
 }
 
 /// Answers to questions are posted.
@@ -97,8 +100,8 @@ impl Http {
         Arc::new(Self {
             client,
             address: RwLock::new(address),
+            session: RwLock::new(Arc::new(Session::new(None, None, CancellationToken::new(), &base))),
             base,
-            session: RwLock::new(Arc::new(Session { version: None, id: None, over: CancellationToken::new() })),
             desk,
             next: AtomicU64::new(1),
             slots: Semaphore::new(limits.in_flight.max(1)),
@@ -127,8 +130,7 @@ impl Http {
 
     /// Begins a new session; whatever belonged to the old one ends.
     pub(crate) fn set_session(&self, version: Option<ProtocolVersion>, id: Option<HeaderValue>) {
-        let over = self.closed.child_token();
-        let new = Arc::new(Session { version, id, over });
+        let new = Arc::new(Session::new(version, id, self.closed.child_token(), &self.base));
         let old = std::mem::replace(&mut *self.session.write().unwrap_or_else(PoisonError::into_inner), new);
         old.over.cancel();
     }
@@ -148,8 +150,7 @@ impl Http {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.address();
-        *request.headers_mut() = self.base.clone();
-        session.decorate(request.headers_mut());
+        *request.headers_mut() = session.headers.clone();
         for (name, value) in extra {
             request.headers_mut().insert(name, value);
         }
@@ -259,13 +260,28 @@ impl Session {
         self.version.map(ProtocolVersion::era)
     }
 
-    fn decorate(&self, map: &mut HeaderMap) {
-        if let Some(version) = self.version {
-            map.insert(headers::PROTOCOL_VERSION, HeaderValue::from_static(version.as_str()));
+    /// The same under an id that the server has just given.
+    fn known_as(&self, id: &HeaderValue) -> Self {
+        let mut own = self.clone();
+        own.headers.insert(headers::SESSION_ID, id.clone());
+        own.id = Some(id.clone());
+        own
+    }
+
+    fn new(
+        version: Option<ProtocolVersion>,
+        id: Option<HeaderValue>,
+        over: CancellationToken,
+        base: &HeaderMap,
+    ) -> Self {
+        let mut all = base.clone();
+        if let Some(version) = version {
+            all.insert(headers::PROTOCOL_VERSION, HeaderValue::from_static(version.as_str()));
         }
-        if let Some(id) = &self.id {
-            map.insert(headers::SESSION_ID, id.clone());
+        if let Some(id) = &id {
+            all.insert(headers::SESSION_ID, id.clone());
         }
+        Self { version, id, over, headers: all }
     }
 }
 

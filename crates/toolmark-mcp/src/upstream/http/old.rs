@@ -7,10 +7,10 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, Method, Request, Uri};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
 use tokio::sync::mpsc;
 
 use super::client::{Client, innermost, same_origin, status};
+use super::pool::Arriving;
 use super::{EVENTS, JSON};
 use crate::upstream::desk::Desk;
 use crate::upstream::options::UpstreamLimits;
@@ -61,7 +61,7 @@ pub(crate) async fn connect(
 }
 
 async fn next(
-    body: &mut Incoming,
+    body: &mut Arriving,
     reader: &mut sse::Reader,
     limit: usize,
 ) -> Result<Option<sse::Event>, UpstreamError> {
@@ -85,7 +85,7 @@ async fn next(
     }
 }
 
-async fn listen(pipe: Arc<Pipe>, mut body: Incoming, mut reader: sse::Reader, limit: usize) {
+async fn listen(pipe: Arc<Pipe>, mut body: Arriving, mut reader: sse::Reader, limit: usize) {
     let outlet = pipe.outlet();
     let closed = pipe.closed().clone();
     loop {

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, Response};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 
+use super::pool::Arriving;
 use super::{EVENTS, Http, Session};
 use crate::upstream::desk::Source;
 use crate::wire::{headers, sse};
@@ -96,7 +96,7 @@ impl Http {
         }
     }
 
-    async fn follow(self: &Arc<Self>, response: Response<Incoming>, reader: &mut sse::Reader) -> Ended {
+    async fn follow(self: &Arc<Self>, response: Response<Arriving>, reader: &mut sse::Reader) -> Ended {
         let status = response.status();
         let is_stream =
             response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
