@@ -176,6 +176,7 @@ impl GatewayBuilder {
             changes,
             news,
             tasks: Mutex::default(),
+            saving: tokio::sync::Mutex::default(),
         });
         gateway.run(heard);
         Ok(gateway)

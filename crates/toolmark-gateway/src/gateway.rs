@@ -48,6 +48,8 @@ pub struct Gateway {
     pub(crate) changes: broadcast::Sender<Changed>,
     pub(crate) news: mpsc::Sender<News>,
     pub(crate) tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// Held while something is written down, so that nobody ends it halfway.
+    pub(crate) saving: tokio::sync::Mutex<()>,
 }
 
 /// What snapshots are made from. Replaced as a whole by a reload.
@@ -122,6 +124,7 @@ impl Gateway {
     /// Writes down what is new since the last time.
     pub(crate) async fn save(&self) {
         let Some(store) = &self.store else { return };
+        let _saving = self.saving.lock().await;
         let unsaved: Vec<_> = {
             let mut state = self.state();
             let names = std::mem::take(&mut state.unsaved);
@@ -376,10 +379,13 @@ impl Gateway {
     pub async fn stop(&self) {
         let packs = self.packs();
         futures_util::future::join_all(packs.iter().map(|pack| pack.stop())).await;
+        // A task that is ended while it writes would take along what it was about to write.
+        let saving = self.saving.lock().await;
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in tasks {
             task.abort();
         }
+        drop(saving);
         self.save().await;
         if let Some(traces) = &self.traces {
             traces.close().await;

@@ -169,10 +169,7 @@ async fn dispatch(
 
 /// Tells the pack's breaker how it went. What the caller did, or what waits for a place, says nothing about the server.
 fn note(pack: &PackHandle, reply: &Result<Reply, UpstreamError>) {
-    let error = match reply {
-        Ok(_) => return pack.breaker().answered(),
-        Err(error) => error,
-    };
+    let Err(error) = reply else { return pack.breaker().answered() };
     let silent = matches!(
         error.kind(),
         UpstreamErrorKind::Timeout { .. }

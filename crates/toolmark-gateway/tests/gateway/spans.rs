@@ -20,7 +20,10 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use prost::Message as _;
 use rmcp::model::{CallToolRequestParams, MetaObject, RequestMetaObject};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
+use toolmark_gateway::Front;
+use toolmark_mcp::downstream::{Caller, Endpoint, Settings};
 
 use crate::addresses::send;
 use crate::support::{ERAS, Era, Running, by_http, by_stdio, call, http_fixture, request, text};
@@ -227,6 +230,30 @@ async fn without_metadata_the_headers_say_which_trace_it_is() {
     let seen: Value = serde_json::from_str(seen).expect("metadata");
     assert_eq!(seen["traceparent"], format!("00-{TRACE}-{}-01", hex(&sent.span_id)));
     assert_eq!((&seen["tracestate"], &seen["baggage"]), (&json!("vendor=1"), &json!("team=blue")));
+}
+
+#[tokio::test]
+async fn a_client_at_the_other_end_of_a_pipe_is_told_apart() {
+    let (receiver, fixture) = (Receiver::start(StatusCode::OK).await, http_fixture(toolmark_fixture::Era::Both).await);
+    let gateway = Running::start(&format!("{}{}", receiver.config(), by_http("fixture", &fixture))).await;
+    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+    let (heard, said) = tokio::io::split(theirs);
+    let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway.gateway))), Settings::default());
+    let serving = tokio::spawn(async move { endpoint.stdio(heard, said, Caller::new("local")).await });
+    let (read, mut write) = tokio::io::split(ours);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "name": "echo", "arguments": { "text": "hello" }, "_meta": meta });
+    let line = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params });
+    write.write_all(format!("{line}\n").as_bytes()).await.expect("sent");
+    let answer = BufReader::new(read).lines().next_line().await.expect("a line").expect("an answer");
+    assert!(answer.contains("hello"), "{answer}");
+    serving.abort();
+    gateway.stop().await;
+    let said = attributes(&receiver.span("execute_tool fixture.echo").attributes);
+    assert_eq!((said["network.transport"].as_str(), said["gen_ai.tool.call.id"].as_str()), ("pipe", "3"));
 }
 
 #[tokio::test]
