@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, Semaphore};
 
 use crate::failure::Failure;
 use crate::process;
@@ -18,6 +18,8 @@ use figures::Figures;
 
 /// Requests of each worker before anything is counted.
 const WARM_UP: u32 = 3;
+/// How many send at the same time at most: of a thousand clients that are connected, few are waiting for an answer.
+const AT_ONCE: usize = 64;
 
 #[derive(Args)]
 pub(crate) struct Load {
@@ -140,6 +142,7 @@ struct Job {
     tools: usize,
     each: u64,
     lasts: Duration,
+    turns: Semaphore,
 }
 
 impl Job {
@@ -159,6 +162,7 @@ impl Job {
             tools: names.len(),
             each: load.each.unwrap_or(u64::MAX),
             lasts: Duration::from_secs_f64(load.seconds),
+            turns: Semaphore::new(AT_ONCE),
         })
     }
 
@@ -175,7 +179,7 @@ impl Job {
                 break;
             }
             match self.once(&mut connection, id).await {
-                Ok(()) => figures.succeeded(sent.elapsed()),
+                Ok(()) => figures.succeeded(connection.answered().saturating_duration_since(sent)),
                 Err(failure) => {
                     figures.failed(failure);
                     // Failing fast must not look like being fast.
@@ -188,6 +192,7 @@ impl Job {
 
     /// One request, its answer checked.
     async fn once(&self, connection: &mut Connection, id: u64) -> Result<(), Failure> {
+        let _turn = self.turns.acquire().await?;
         if self.work == Work::List {
             let names = connection.list(id).await?;
             return match names.len() == self.tools {

@@ -9,13 +9,13 @@ const NOUNS: [&str; 8] = ["issues", "documents", "invoices", "tickets", "events"
 pub(crate) fn list(prefix: &str, count: usize) -> String {
     let echo = json!({
         "name": format!("{prefix}echo"),
-        "description": "Answers with the text it was given.",
+        "description": "Return the text unchanged.",
         "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
         "annotations": {"readOnlyHint": true},
     });
     let blob = json!({
         "name": format!("{prefix}blob"),
-        "description": "Answers with a text of that many bytes.",
+        "description": "Return a text of `bytes` bytes.",
         "inputSchema": {
             "type": "object",
             "properties": {"bytes": {"type": "integer", "minimum": 0, "maximum": 10_000_000}},

@@ -1,5 +1,7 @@
 //! One client: a connection, and a session where its era has them.
 
+use std::time::Instant;
+
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderName, HeaderValue, Request, StatusCode, Uri};
@@ -28,6 +30,8 @@ pub(super) struct Connection {
     sender: SendRequest<Full<Bytes>>,
     stateless: bool,
     session: Option<HeaderValue>,
+    /// When the last answer had come, before anything was made of it.
+    answered: Instant,
 }
 
 impl Connection {
@@ -35,7 +39,14 @@ impl Connection {
         let address: Uri = url.parse()?;
         let host = address.authority().ok_or_else(|| Failure::new("the address has no host"))?.as_str().to_owned();
         let sender = connect(&host).await?;
-        let mut connection = Self { address, host: HeaderValue::from_str(&host)?, sender, stateless, session: None };
+        let mut connection = Self {
+            address,
+            host: HeaderValue::from_str(&host)?,
+            sender,
+            stateless,
+            session: None,
+            answered: Instant::now(),
+        };
         if !stateless {
             connection.initialize().await?;
         }
@@ -52,6 +63,11 @@ impl Connection {
         }
         let message = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         self.post("notifications/initialized", None, &message).await.map(drop)
+    }
+
+    /// When the last answer had come, before anything was made of it.
+    pub(super) fn answered(&self) -> Instant {
+        self.answered
     }
 
     /// The names of all tools, page after page.
@@ -115,6 +131,7 @@ impl Connection {
             self.session = Some(session.clone());
         }
         let body = body.collect().await?.to_bytes();
+        self.answered = Instant::now();
         if head.status == StatusCode::ACCEPTED {
             return Ok(Value::Null);
         }

@@ -36,6 +36,16 @@ async fn a_call_returns_what_the_server_said() {
 }
 
 #[tokio::test]
+async fn a_result_says_nothing_of_the_server_behind() {
+    everyone(async |client, _, who| {
+        let meta = call(client, "echo", json!({ "text": "hello" })).await.meta.expect("metadata").0;
+        let named = meta.get("io.modelcontextprotocol/serverInfo").map(|info| info["name"].clone());
+        assert!(named.is_none_or(|name| name == "toolmark"), "{who}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_definition_keeps_what_its_server_said_and_gains_an_identity() {
     everyone(async |client, _, who| {
         let tools = client.list_all_tools().await.expect("tools");
