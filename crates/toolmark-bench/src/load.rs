@@ -129,7 +129,7 @@ impl Load {
             kept.push(connection);
         }
         let (after, took) = (self.pid.map(process::usage), began.elapsed());
-        say(&figures.to_json(took, before, after))
+        say(&figures.into_json(took, before, after))
     }
 }
 

@@ -93,12 +93,13 @@ impl Connection {
 
     async fn request(&mut self, id: u64, method: &str, name: Option<&str>, params: Value) -> Result<Value, Failure> {
         let mut params = params;
-        if self.stateless {
-            params["_meta"] = json!({
+        if let (true, Some(params)) = (self.stateless, params.as_object_mut()) {
+            let meta = json!({
                 "io.modelcontextprotocol/protocolVersion": NEW,
                 "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
                 "io.modelcontextprotocol/clientCapabilities": {},
             });
+            params.insert("_meta".to_owned(), meta);
         }
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.post(method, name, &message).await

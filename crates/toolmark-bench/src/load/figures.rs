@@ -30,7 +30,7 @@ impl Figures {
         self.first = self.first.take().or(other.first);
     }
 
-    pub(super) fn to_json(&mut self, took: Duration, before: Option<Usage>, after: Option<Usage>) -> Value {
+    pub(super) fn into_json(mut self, took: Duration, before: Option<Usage>, after: Option<Usage>) -> Value {
         self.micros.sort_unstable();
         let count = self.micros.len();
         let cpu = before.zip(after).map(|(before, after)| after.cpu_ms.saturating_sub(before.cpu_ms));

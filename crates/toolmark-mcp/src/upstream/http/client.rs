@@ -27,7 +27,7 @@ pub(crate) struct Client {
 #[derive(Clone)]
 enum Wire {
     Plain(Arc<Pool>),
-    Tls(legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
+    Tls(Box<legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>>),
 }
 
 /// Common servers close idle connections after five seconds. Since a request is never repeated, one that meets such a closing
@@ -54,7 +54,7 @@ impl Client {
                     .with_provider_and_platform_verifier(provider)
                     .map_err(|error| format!("no certificates to trust: {error}"))?;
                 let connector = tls.https_only().enable_http1().enable_http2().wrap_connector(connector);
-                Ok(Self::over(Wire::Tls(builder.build(connector))))
+                Ok(Self::over(Wire::Tls(Box::new(builder.build(connector)))))
             }
             _ => Err("the address is neither `http://…` nor `https://…`".to_owned()),
         }
