@@ -20,10 +20,6 @@ use clap::Parser;
 
 use crate::cli::{Cli, Command};
 
-/// Decision 0030: a call is made of a few dozen small pieces of memory, and giving them out is a part of what it costs.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.color.apply();

@@ -147,7 +147,8 @@ impl Serve {
             let door = Door { gateway: Arc::clone(&gateway), endpoint: endpoint.clone(), way: Arc::clone(&way) };
             let service = service_fn(move |request| {
                 let door = door.clone();
-                async move { Ok::<_, Infallible>(door.answer(request).await) }
+                // Boxed, so that a connection that waits for its next request holds no room for answering it.
+                Box::pin(async move { Ok::<_, Infallible>(door.answer(request).await) })
             });
             let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
             tokio::spawn(async move {
