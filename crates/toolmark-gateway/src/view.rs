@@ -228,7 +228,7 @@ fn shown(snapshot: &Snapshot, tool: &Tool, name: &str) -> Bytes {
     let known = snapshot.workspace().known(tool);
     let mut meta = Map::new();
     meta.insert("dev.toolmark/identity".into(), tool.identity_json().into());
-    meta.insert("dev.toolmark/behavior".into(), known.to_json());
+    meta.insert("dev.toolmark/behavior".into(), without_gaps(known.to_json()));
     if let Some(state) = tool.pack().and_then(|pack| snapshot.away(pack)) {
         meta.insert("dev.toolmark/pack".into(), json!({"state": state.as_str()}));
     }
@@ -246,6 +246,14 @@ fn shown(snapshot: &Snapshot, tool: &Tool, name: &str) -> Bytes {
         changes.push(Change::Set("annotations", hints));
     }
     object.rewrite(&changes)
+}
+
+/// Without the members that say nothing: a list is sent often, and a client that looks for them finds nothing either way.
+fn without_gaps(mut value: Value) -> Value {
+    if let Value::Object(members) = &mut value {
+        members.retain(|_, member| !member.is_null());
+    }
+    value
 }
 
 /// The publisher's annotations with the hints that are beyond doubt; nothing where there are none to add.
