@@ -86,24 +86,34 @@ impl Gateway {
         }
     }
 
-    /// Takes in what packs say, until the gateway stops.
+    /// Takes in what packs say, until the gateway stops. What several say at once makes one snapshot: at the start, all of them do.
     async fn attend(self: Arc<Self>, mut heard: mpsc::Receiver<News>) {
-        while let Some(news) = heard.recv().await {
-            match news {
-                News::Listed(pack, listed, taken) => {
-                    self.take_in(&pack, *listed);
-                    let _ = taken.send(());
+        while let Some(first) = heard.recv().await {
+            let (mut lists, mut taken, mut moved) = (Vec::new(), Vec::new(), false);
+            let mut next = Some(first);
+            while let Some(news) = next {
+                match news {
+                    News::Listed(pack, listed, done) => {
+                        lists.push((pack, *listed));
+                        taken.push(done);
+                    }
+                    News::Resource(pack, uri) => {
+                        let uri = self.snapshot().offers().exposed_resource(&pack, uri);
+                        let _ = self.changes.send(Changed::Resource(uri.into()));
+                    }
+                    // Lists say which packs are away.
+                    News::State => moved = true,
                 }
-                News::Resource(pack, uri) => {
-                    let uri = self.snapshot().offers().exposed_resource(&pack, uri);
-                    let _ = self.changes.send(Changed::Resource(uri.into()));
-                }
-                // Lists say which packs are away.
-                News::State => {
-                    let state = self.state();
-                    let workspace = Arc::clone(self.snapshot().shared_workspace());
-                    self.current.store(Arc::new(self.snapshot_of(&state, workspace)));
-                }
+                next = heard.try_recv().ok();
+            }
+            let renewed = self.take_in(lists);
+            if moved && !renewed {
+                let state = self.state();
+                let workspace = Arc::clone(self.snapshot().shared_workspace());
+                self.current.store(Arc::new(self.snapshot_of(&state, workspace)));
+            }
+            for done in taken {
+                let _ = done.send(());
             }
         }
     }
@@ -146,42 +156,61 @@ impl Gateway {
         }
     }
 
-    /// Makes the snapshot in which a pack offers this.
-    fn take_in(&self, pack: &Arc<PackHandle>, listed: Listed) {
-        let name = pack.name();
+    /// Makes the snapshot in which packs offer this, if anything is new. True when there is one.
+    fn take_in(&self, lists: Vec<(Arc<PackHandle>, Listed)>) -> bool {
         let mut state = self.state();
-        // One that was replaced in the meantime has nothing to say any more.
-        if !state.packs.get(name).is_some_and(|current| Arc::ptr_eq(current, pack)) {
-            return;
+        let before = state.listed.clone();
+        for (pack, listed) in lists {
+            let name = pack.name();
+            // One that was replaced in the meantime has nothing to say any more.
+            let current = state.packs.get(name).is_some_and(|current| Arc::ptr_eq(current, &pack));
+            if current && state.listed.get(name).is_none_or(|known| **known != listed) {
+                state.listed.insert(name.clone(), Arc::new(listed));
+                state.unsaved.insert(name.clone());
+            }
         }
-        let before = state.listed.insert(name.clone(), Arc::new(listed));
-        let after = state.listed.get(name).cloned().unwrap_or_default();
-        if before.as_ref().is_some_and(|before| *before == after) {
-            return;
+        let new: Vec<PackName> = state
+            .listed
+            .iter()
+            .filter(|(name, own)| before.get(*name) != Some(*own))
+            .map(|(name, _)| name.clone())
+            .collect();
+        if new.is_empty() {
+            return false;
         }
-        state.unsaved.insert(name.clone());
         self.names.bell().notify_one();
         match self.workspace_of(&state) {
             Ok(workspace) => {
                 self.current.store(Arc::new(self.snapshot_of(&state, Arc::new(workspace))));
-                drop(state);
-                let before = before.unwrap_or_default();
+                let empty = Arc::new(Listed::default());
+                let differs = |has: fn(&Listed, &Listed) -> bool| {
+                    new.iter().any(|name| {
+                        let of = |all: &BTreeMap<PackName, Arc<Listed>>| Arc::clone(all.get(name).unwrap_or(&empty));
+                        has(&of(&before), &of(&state.listed))
+                    })
+                };
                 let changed = [
-                    (Changed::Tools, before.tools != after.tools),
-                    (Changed::Prompts, before.prompts != after.prompts),
-                    (Changed::Resources, before.resources != after.resources || before.templates != after.templates),
+                    (Changed::Tools, differs(|one, other| one.tools != other.tools)),
+                    (Changed::Prompts, differs(|one, other| one.prompts != other.prompts)),
+                    (
+                        Changed::Resources,
+                        differs(|one, other| one.resources != other.resources || one.templates != other.templates),
+                    ),
                 ];
+                drop(state);
                 self.tell(changed.into_iter().filter_map(|(what, changed)| changed.then_some(what)));
+                true
             }
             // What was there goes on: half a policy protects less than an old list.
             Err(error) => {
                 for problem in error.problems() {
-                    tracing::error!(pack = %name, "the new list is not used: {problem}");
+                    tracing::error!("new lists are not used: {problem}");
                 }
-                match before {
-                    Some(before) => state.listed.insert(name.clone(), before),
-                    None => state.listed.remove(name),
-                };
+                state.listed = before;
+                for name in &new {
+                    state.unsaved.remove(name);
+                }
+                false
             }
         }
     }

@@ -1,5 +1,7 @@
 //! A list in pages, written once for each era and sent as it is.
 
+use std::sync::OnceLock;
+
 use bytes::{BufMut as _, Bytes, BytesMut};
 use toolmark_mcp::wire::version::Era;
 
@@ -10,14 +12,35 @@ const TTL_MS: u64 = 60_000;
 /// What our cursors begin with.
 const CURSOR: &str = "tm1.";
 
-/// The pages of one list, for both eras.
+/// The pages of one list. Those of the new era say a little more, and are written when a client of it first asks.
 #[derive(Debug)]
-pub(crate) struct Pages([Vec<Bytes>; 2]);
+pub(crate) struct Pages {
+    session: Vec<Bytes>,
+    stateless: OnceLock<Vec<Bytes>>,
+}
 
 impl Pages {
     /// A list under this name in results.
     pub(crate) fn new(member: &str, entries: &[Bytes]) -> Self {
-        Self([Era::Session, Era::Stateless].map(|era| pages(member, entries, era)))
+        let chunks: Vec<&[Bytes]> = if entries.is_empty() { vec![&[]] } else { entries.chunks(PAGE).collect() };
+        let last = chunks.len() - 1;
+        let page = |(at, chunk): (usize, &&[Bytes])| {
+            let mut out = BytesMut::with_capacity(chunk.iter().map(|entry| entry.len() + 1).sum::<usize>() + 160);
+            out.put_u8(b'{');
+            if at < last {
+                out.put_slice(format!(r#""nextCursor":"{CURSOR}{}","#, at + 1).as_bytes());
+            }
+            out.put_slice(format!(r#""{member}":["#).as_bytes());
+            for (at, entry) in chunk.iter().enumerate() {
+                if at > 0 {
+                    out.put_u8(b',');
+                }
+                out.put_slice(entry);
+            }
+            out.put_slice(b"]}");
+            out.freeze()
+        };
+        Self { session: chunks.iter().enumerate().map(page).collect(), stateless: OnceLock::new() }
     }
 
     /// A page, whole and ready to be sent; nothing for a cursor that was never given out.
@@ -26,38 +49,19 @@ impl Pages {
             None => 0,
             Some(cursor) => cursor.strip_prefix(CURSOR)?.parse().ok().filter(|at| *at > 0)?,
         };
-        let Self([session, stateless]) = self;
         let pages = match era {
-            Era::Session => session,
-            Era::Stateless => stateless,
+            Era::Session => &self.session,
+            Era::Stateless => self.stateless.get_or_init(|| self.session.iter().map(stateless).collect()),
         };
         pages.get(at).cloned()
     }
 }
 
-fn pages(member: &str, entries: &[Bytes], era: Era) -> Vec<Bytes> {
-    let chunks: Vec<&[Bytes]> = if entries.is_empty() { vec![&[]] } else { entries.chunks(PAGE).collect() };
-    let last = chunks.len() - 1;
-    let page = |(at, chunk): (usize, &&[Bytes])| {
-        let mut out = BytesMut::with_capacity(chunk.iter().map(|entry| entry.len() + 1).sum::<usize>() + 160);
-        out.put_u8(b'{');
-        if era == Era::Stateless {
-            out.put_slice(format!(r#""resultType":"complete","ttlMs":{TTL_MS},"cacheScope":"private","#).as_bytes());
-        }
-        if at < last {
-            out.put_slice(format!(r#""nextCursor":"{CURSOR}{}","#, at + 1).as_bytes());
-        }
-        out.put_slice(format!(r#""{member}":["#).as_bytes());
-        for (at, entry) in chunk.iter().enumerate() {
-            if at > 0 {
-                out.put_u8(b',');
-            }
-            out.put_slice(entry);
-        }
-        out.put_slice(b"]}");
-        out.freeze()
-    };
-    chunks.iter().enumerate().map(page).collect()
+/// A page with what the new era wants to know of every list.
+fn stateless(page: &Bytes) -> Bytes {
+    let more = format!(r#"{{"resultType":"complete","ttlMs":{TTL_MS},"cacheScope":"private","#);
+    let rest = page.strip_prefix(b"{").unwrap_or_default();
+    Bytes::from([more.as_bytes(), rest].concat())
 }
 
 #[cfg(test)]

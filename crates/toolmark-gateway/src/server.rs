@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode, header};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -33,6 +34,10 @@ use crate::snapshot::Snapshot;
 
 /// How long requests under way may take once the gateway is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// How many connections may wait for their next request. One more is closed when it was answered: whoever needs it again opens
+/// another, and ten thousand clients that come by now and then cost no more than these.
+const KEPT: usize = 4096;
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
@@ -127,6 +132,7 @@ impl Serve {
         tracing::info!(%address, "the gateway listens");
         let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
         let graceful = GracefulShutdown::new();
+        let open = Arc::new(AtomicUsize::new(0));
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
         loop {
@@ -144,7 +150,13 @@ impl Serve {
                 }
             };
             let _ = stream.set_nodelay(true);
-            let door = Door { gateway: Arc::clone(&gateway), endpoint: endpoint.clone(), way: Arc::clone(&way) };
+            let open = Open::one_more(&open);
+            let door = Door {
+                gateway: Arc::clone(&gateway),
+                endpoint: endpoint.clone(),
+                way: Arc::clone(&way),
+                open: Arc::clone(&open.0),
+            };
             let service = service_fn(move |request| {
                 let door = door.clone();
                 // Boxed, so that a connection that waits for its next request holds no room for answering it.
@@ -155,6 +167,7 @@ impl Serve {
                 if let Err(error) = connection.await {
                     tracing::debug!(%error, "a connection ended");
                 }
+                drop(open);
             });
         }
         drop(listener);
@@ -174,6 +187,23 @@ struct Door {
     gateway: Arc<Gateway>,
     endpoint: Endpoint<Front>,
     way: Arc<WayIn>,
+    open: Arc<AtomicUsize>,
+}
+
+/// One of the connections that are open, for as long as it is.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn one_more(all: &Arc<AtomicUsize>) -> Self {
+        all.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(all))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// What a request has to pass, in this order.
@@ -204,7 +234,11 @@ struct Counted {
 impl Door {
     async fn answer(&self, request: Request<Incoming>) -> Response<Counted> {
         let mut permit = None;
-        let response = self.pass(request, &mut permit).await;
+        let one_at_a_time = request.version() < Version::HTTP_2;
+        let mut response = self.pass(request, &mut permit).await;
+        if one_at_a_time && self.open.load(Ordering::Relaxed) > KEPT {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         response.map(|body| Counted { body, _permit: permit })
     }
 

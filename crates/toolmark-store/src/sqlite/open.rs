@@ -38,7 +38,7 @@ impl Sqlite {
         migrate::run(&mut connection, &place).await?;
         connection.close().await.map_err(|error| error_at(&place, &error))?;
         let writer = pool(1, settings).connect_with(options.clone()).await.map_err(|error| error_at(&place, &error))?;
-        let reading = plain.pragma("query_only", "ON").pragma("cache_size", "-4000");
+        let reading = plain.pragma("query_only", "ON").pragma("cache_size", "-1000");
         let readers = pool(settings.readers.max(1), settings).connect_lazy_with(reading);
         Ok(Self { writer, readers, place })
     }
@@ -100,7 +100,7 @@ fn writing(plain: &SqliteConnectOptions, settings: &Settings) -> SqliteConnectOp
         .foreign_keys(true)
         .pragma("journal_size_limit", "67108864")
         .pragma("wal_autocheckpoint", "2000")
-        .pragma("cache_size", "-16000")
+        .pragma("cache_size", "-4000")
         .pragma("trusted_schema", "OFF");
     limited(options, settings)
 }
