@@ -216,3 +216,6 @@ impl Body for Arriving {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests;
