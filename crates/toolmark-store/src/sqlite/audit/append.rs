@@ -15,10 +15,11 @@ const COLUMNS: &str = "node, seq, id, time_us, caller, session, era, transport, 
                        outcome, code, stages_ns, total_ns, trace, arguments_body, result_body, prev, hash";
 const WIDTH: usize = 31;
 
-/// How many rows a statement takes. Few different ones, so that each is prepared once and kept.
-const ROWS: [usize; 5] = [256, 64, 16, 4, 1];
+/// How many rows a statement takes. Few different ones, so that each is prepared once and kept; and not too many at once, because calls
+/// wait for whoever has the processor.
+const ROWS: [usize; 4] = [32, 8, 2, 1];
 
-static INSERTS: LazyLock<[Arc<str>; 5]> = LazyLock::new(|| {
+static INSERTS: LazyLock<[Arc<str>; 4]> = LazyLock::new(|| {
     ROWS.map(|rows| {
         let row = format!("({})", ["?"; WIDTH].join(", "));
         format!("INSERT INTO audit ({COLUMNS}) VALUES {}", vec![row; rows].join(", ")).into()
@@ -57,6 +58,7 @@ impl Sqlite {
             let Some((now, later)) = rest.split_at_checked(rows).filter(|(now, _)| !now.is_empty()) else { break };
             rest = later;
             head = self.insert(&mut transaction, sql, id, node, head, now).await?;
+            tokio::task::yield_now().await;
         }
         let query = sqlx::query("UPDATE audit_nodes SET head_seq = ?, head_hash = ? WHERE id = ?");
         let query = query.bind(signed(head.seq)).bind(head.hash.to_vec()).bind(id);
