@@ -11,7 +11,7 @@ use super::process::free_port;
 use super::setup::Shape;
 use crate::run::say;
 
-const FASTMCP: &str = "4.1.4";
+const FASTMCP: &str = "4.0.11";
 const MCP_PROXY: &str = "0.13.0";
 const SUPERGATEWAY: &str = "4.0.0";
 
@@ -45,9 +45,16 @@ impl Peers {
     pub(super) fn install(folder: &Path) -> Result<Self, String> {
         let peers = Self { folder: folder.join("peers") };
         fs::create_dir_all(&peers.folder).map_err(|error| format!("{}: {error}", peers.folder.display()))?;
-        peers.python("fastmcp", FASTMCP)?;
-        peers.python("mcp-proxy", MCP_PROXY)?;
-        peers.node("supergateway", SUPERGATEWAY)?;
+        // One that cannot be installed, because a registry has changed, does not keep the others from being measured.
+        let installed = [
+            // The package and the one that does its work, which would otherwise be of any later version.
+            peers.python("fastmcp", FASTMCP, &["fastmcp-slim"]),
+            peers.python("mcp-proxy", MCP_PROXY, &[]),
+            peers.node("supergateway", SUPERGATEWAY),
+        ];
+        for error in installed.into_iter().filter_map(Result::err) {
+            say(&format!("left out: {error}"));
+        }
         let script = peers.folder.join("fastmcp-shared.py");
         fs::write(&script, FASTMCP_SHARED).map_err(|error| format!("{}: {error}", script.display()))?;
         Ok(peers)
@@ -55,8 +62,13 @@ impl Peers {
 
     /// Those that can do a shape. They are given a port each; who does not get one is left out.
     pub(super) fn commands(&self, shape: Shape, port: u16) -> Vec<Peer> {
-        let all = [self.fastmcp(shape, port), self.mcp_proxy(shape, port), self.supergateway(shape)];
-        all.into_iter().flatten().collect()
+        let all = [
+            ("fastmcp", FASTMCP, self.fastmcp(shape, port)),
+            ("mcp-proxy", MCP_PROXY, self.mcp_proxy(shape, port)),
+            ("supergateway", SUPERGATEWAY, self.supergateway(shape)),
+        ];
+        let there = |name, version| self.environment(name, version).join("installed").exists();
+        all.into_iter().filter_map(|(name, version, peer)| peer.filter(|_| there(name, version))).collect()
     }
 
     fn fastmcp(&self, shape: Shape, upstream: u16) -> Option<Peer> {
@@ -111,7 +123,8 @@ impl Peers {
         self.folder.join(format!("{name}-{version}"))
     }
 
-    fn python(&self, name: &str, version: &str) -> Result<(), String> {
+    /// Installs a package, and others of the same version.
+    fn python(&self, name: &str, version: &str, others: &[&str]) -> Result<(), String> {
         let folder = self.environment(name, version);
         let done = folder.join("installed");
         if done.exists() {
@@ -119,7 +132,8 @@ impl Peers {
         }
         say(&format!("installing `{name}=={version}` from PyPI into {}", folder.display()));
         quietly(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        quietly(Command::new(folder.join("bin/pip")).args(["install", "--quiet", &format!("{name}=={version}")]))?;
+        let packages = std::iter::once(&name).chain(others).map(|name| format!("{name}=={version}"));
+        quietly(Command::new(folder.join("bin/pip")).args(["install", "--quiet"]).args(packages))?;
         fs::write(&done, "").map_err(|error| format!("{}: {error}", done.display()))
     }
 
