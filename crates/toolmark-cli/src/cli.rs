@@ -120,6 +120,17 @@ pub(crate) struct Up {
     pub(crate) store: StoreName,
 }
 
+/// Which gateway, by its configuration and by where it remembers.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// The configuration of the gateway [default: toolmark.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreName,
+}
+
 /// Where a gateway remembers.
 #[derive(Debug, Args)]
 pub(crate) struct StoreName {

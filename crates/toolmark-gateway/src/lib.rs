@@ -11,6 +11,7 @@ mod builder;
 pub mod credentials;
 pub mod demo;
 mod gateway;
+mod https;
 mod listing;
 pub mod metrics;
 mod names;

@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn every_configuration_has_a_file_of_its_own() {
         let of = |path: &str| default_path(Some(OsStr::new("/data")), None, Some(Path::new(path))).expect("a place");
-        let (one, other) = (of("/work/shop/toolmark.toml"), of("/home/shop/toolmark.toml"));
+        let (one, other) = (of("/srv/shop/toolmark.toml"), of("/home/shop/toolmark.toml"));
         assert_ne!(one, other);
-        assert_eq!(one, of("/work/shop/toolmark.toml"));
+        assert_eq!(one, of("/srv/shop/toolmark.toml"));
         assert!(one.to_string_lossy().starts_with("/data/toolmark/shop-"), "{}", one.display());
     }
 }

@@ -1,6 +1,5 @@
 //! `toolmark login` and `toolmark logout`: a person gets the token that the server of a pack asks for, or gives it back.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -13,7 +12,7 @@ use toolmark_gateway::credentials;
 use toolmark_mcp::upstream::oauth::{Login, OAuthError, OAuthSettings, Vault, logout};
 use toolmark_store::Location;
 
-use crate::cli::StoreName;
+use crate::cli::Place;
 use crate::commands::up;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -43,17 +42,6 @@ pub(crate) struct LogoutArguments {
 
     #[command(flatten)]
     pub(crate) place: Place,
-}
-
-/// Whose logins.
-#[derive(Debug, Args)]
-pub(crate) struct Place {
-    /// The configuration of the gateway [default: toolmark.toml, if it is there]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) store: StoreName,
 }
 
 /// A pack that nobody logs in to.

@@ -1,6 +1,5 @@
 //! `toolmark token`: who may come in to a gateway with `[gateway.auth] tokens = true`. A secret is shown once and kept by nobody.
 
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
@@ -11,7 +10,7 @@ use toolmark_core::exposure::ProfileName;
 use toolmark_core::text::visible;
 use toolmark_store::{Location, Micros, NewToken, Scope, Store, Token, TokenSecret};
 
-use crate::cli::StoreName;
+use crate::cli::Place;
 use crate::commands::up::{location, open};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -47,12 +46,20 @@ pub(crate) struct TokenCreate {
 
     #[command(flatten)]
     pub(crate) place: Place,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TokenList {
     #[command(flatten)]
     pub(crate) place: Place,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -62,17 +69,6 @@ pub(crate) struct TokenRevoke {
 
     #[command(flatten)]
     pub(crate) place: Place,
-}
-
-/// Whose tokens.
-#[derive(Debug, Args)]
-pub(crate) struct Place {
-    /// The configuration of the gateway [default: toolmark.toml, if it is there]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) store: StoreName,
 
     /// Print JSON
     #[arg(long)]
@@ -93,9 +89,9 @@ enum TokenError {
 impl TokenCommand {
     pub(crate) fn wants_json(&self) -> bool {
         match self {
-            Self::Create(arguments) => arguments.place.json,
-            Self::List(arguments) => arguments.place.json,
-            Self::Revoke(arguments) => arguments.place.json,
+            Self::Create(arguments) => arguments.json,
+            Self::List(arguments) => arguments.json,
+            Self::Revoke(arguments) => arguments.json,
         }
     }
 }
@@ -127,7 +123,7 @@ async fn create(arguments: &TokenCreate) -> Result<Exit, Failure> {
     close(&store).await;
     let shown = secret.reveal();
     let shown = shown.expose_secret();
-    if arguments.place.json {
+    if arguments.json {
         let mut all = described(&token);
         all.insert("token".into(), json!(shown));
         output::json(&Value::Object(all))?;
@@ -146,7 +142,7 @@ async fn list(arguments: &TokenList) -> Result<Exit, Failure> {
     let store = arguments.place.open(&written).await?;
     let rows = store.tokens().await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     close(&store).await;
-    if arguments.place.json {
+    if arguments.json {
         let all: Vec<Value> = rows.iter().map(|row| Value::Object(described(&row.token))).collect();
         output::json(&json!({ "tokens": all }))?;
         return Ok(Exit::Success);
@@ -190,7 +186,7 @@ async fn revoke(arguments: &TokenRevoke) -> Result<Exit, Failure> {
         return Err(missing());
     }
     close(&store).await;
-    if arguments.place.json {
+    if arguments.json {
         output::json(&json!({ "id": token.id.as_str(), "name": token.name, "state": "revoked" }))?;
     } else {
         output::line(format_args!("`{}` is revoked", output::safe(&token.name)))?;

@@ -7,10 +7,8 @@ use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Empty, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use crate::https;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -18,20 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LARGEST: usize = 1024 * 1024;
 
 /// Fetches documents.
-pub(super) struct Fetcher(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
+pub(super) struct Fetcher(https::Client<Empty<Bytes>>);
 
 impl Fetcher {
     pub(super) fn new() -> Result<Self, String> {
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_connect_timeout(Some(PATIENCE));
-        let provider = rustls::crypto::aws_lc_rs::default_provider();
-        let tls = HttpsConnectorBuilder::new()
-            .with_provider_and_platform_verifier(provider)
-            .map_err(|error| format!("no certificates to trust: {error}"))?;
-        let connector = tls.https_or_http().enable_http1().enable_http2().wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector);
-        Ok(Self(client))
+        https::client(PATIENCE).map(Self)
     }
 
     /// The document at an address.

@@ -7,14 +7,12 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use prost::Message as _;
 use toolmark_config::values::Secret;
 use toolmark_core::explain::{Code, Explain};
+
+use crate::https;
 
 /// Where traces are, below the address of a receiver.
 const PATH: &str = "/v1/traces";
@@ -27,7 +25,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Where spans are sent.
 pub(super) struct Receiver {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: https::Client<Full<Bytes>>,
     url: Uri,
     headers: HeaderMap,
 }
@@ -61,15 +59,7 @@ impl Receiver {
             value.set_sensitive(true);
             kept.insert(header, value);
         }
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_connect_timeout(Some(PATIENCE));
-        let provider = rustls::crypto::aws_lc_rs::default_provider();
-        let tls = HttpsConnectorBuilder::new()
-            .with_provider_and_platform_verifier(provider)
-            .map_err(|error| refuse(format!("no certificates to trust: {error}")))?;
-        let connector = tls.https_or_http().enable_http1().enable_http2().wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector);
+        let client = https::client(PATIENCE).map_err(refuse)?;
         Ok(Self { client, url: address(endpoint.expose()).map_err(refuse)?, headers: kept })
     }
 
