@@ -15,7 +15,7 @@ mod store;
 mod time;
 mod tokens;
 
-pub use backend::{Answer, Backend, DefinitionsChange, NamesChange, TokenRow};
+pub use backend::{Answer, Backend, DefinitionsChange, Held, NamesChange, TokenRow};
 pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listing};
 pub use error::{Fault, StoreError};
 pub use location::{Location, NoPlaceError, ParseLocationError, default_path};
