@@ -20,6 +20,9 @@ use crate::tokens::{Token, TokenHash, TokenId};
 /// What a back end answers with.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
+/// What holds a claim, for as long as it is kept.
+pub type Held = Box<dyn std::any::Any + Send + Sync>;
+
 /// The changes that turn one set of published names into another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamesChange {
@@ -121,6 +124,13 @@ pub trait Backend: Send + Sync {
 
     /// Up to `limit` rows of a node's chain with a higher number than `after`.
     fn chain_page<'a>(&'a self, node: &'a str, after: u64, limit: u32) -> Answer<'a, Vec<ChainRow>>;
+
+    /// The intents of a node of which nobody knows what became, oldest first, with their bodies.
+    fn open_intents<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<AuditEntry>>;
+
+    /// Takes the chain of a node for this process alone, until what is returned is dropped or the process ends, however it ends.
+    /// Nothing when another process has it.
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>>;
 
     /// Removes up to `limit` of the oldest records of a node, none of them younger than `before`, and moves the checkpoint to
     /// the last one removed. Returns how many went.

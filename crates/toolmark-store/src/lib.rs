@@ -17,7 +17,7 @@ mod tokens;
 
 use toolmark_core::time;
 
-pub use backend::{Answer, Backend, DefinitionsChange, NamesChange, TokenRow};
+pub use backend::{Answer, Backend, DefinitionsChange, Held, NamesChange, TokenRow};
 pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listing};
 pub use error::{Fault, StoreError};
 pub use location::{Location, NoPlaceError, ParseLocationError, default_path};

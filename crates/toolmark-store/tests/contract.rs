@@ -96,5 +96,8 @@ contract! {
         bodies_go_and_records_stay,
         verifying_beside_writing_and_trimming_finds_nothing,
         a_noted_head_must_be_in_the_chain,
+        an_intent_and_what_became_of_it_are_one_record,
+        a_call_that_was_under_way_when_its_process_ended_was_interrupted,
+        old_intents_go_with_their_time,
         a_closed_store_says_so;
 }

@@ -93,6 +93,19 @@ async fn a_store_of_a_newer_version_is_refused_and_left_as_it_was() {
 }
 
 #[tokio::test]
+async fn a_store_of_the_first_version_is_brought_up_to_date() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("store.db");
+    let first = include_str!("../src/sqlite/migrations/0001.sql");
+    run(&path, &format!("{first}; PRAGMA application_id = 0x544d524b; PRAGMA user_version = 1")).await;
+    let store = open(&path).await.expect("a store");
+    let sink = store.audit_sink(SinkSettings::new("n"));
+    sink.record_strictly(record(1)).await.expect("kept");
+    sink.close().await.expect("closed");
+    assert_eq!(store.verify_audit(&[]).await.expect("verified").rows(), 1);
+}
+
+#[tokio::test]
 async fn a_file_that_may_only_be_read_is_refused() {
     let folder = TempDir::new().expect("a folder");
     let path = with_records(&folder, 1).await;

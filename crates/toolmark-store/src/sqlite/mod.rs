@@ -5,6 +5,7 @@
 
 mod approvals;
 mod audit;
+mod claim;
 mod definitions;
 mod migrate;
 mod names;
@@ -18,7 +19,7 @@ use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId}
 
 use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, DefinitionsChange, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
@@ -213,6 +214,14 @@ impl Backend for Sqlite {
 
     fn chain_page<'a>(&'a self, node: &'a str, after: u64, limit: u32) -> Answer<'a, Vec<ChainRow>> {
         Box::pin(self.load_chain_page(node, after, limit))
+    }
+
+    fn open_intents<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<AuditEntry>> {
+        Box::pin(self.load_open(node))
+    }
+
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>> {
+        Box::pin(std::future::ready(self.lock_node(node)))
     }
 
     fn trim<'a>(&'a self, node: &'a str, before: Micros, limit: u32, at: Micros) -> Answer<'a, u64> {
