@@ -5,6 +5,7 @@ mod addresses;
 mod eras;
 mod memory;
 mod packs;
+mod questions;
 mod reload;
 mod spans;
 mod support;
