@@ -27,7 +27,7 @@ mod watch;
 mod wishes;
 
 pub use audit::AuditRecorder;
-pub use builder::{GatewayBuilder, StartGatewayError};
+pub use builder::{GatewayBuilder, Remembered, StartGatewayError};
 pub use gateway::{Gateway, Reloaded};
 pub use listing::{Listed, Offer};
 pub use pack::{PackHandle, PackState};
