@@ -1,5 +1,6 @@
 //! Collects what a gateway is made of, and starts it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,6 +9,7 @@ use arc_swap::ArcSwap;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, mpsc};
 use toolmark_config::Config;
+use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
@@ -42,6 +44,15 @@ pub struct GatewayBuilder {
     store: Option<Store>,
     names: Names,
     listed: BTreeMap<PackName, Arc<Listed>>,
+}
+
+/// What is remembered of packs that need not be there.
+#[derive(Debug)]
+pub struct Remembered {
+    /// Their tools, without what has problems.
+    pub catalog: Catalog,
+    /// Packs that have never been seen as they are configured now.
+    pub unseen: Vec<PackName>,
 }
 
 /// A gateway that cannot be started, or not with another configuration, with every reason.
@@ -126,6 +137,24 @@ impl GatewayBuilder {
         Ok(self)
     }
 
+    /// The tools of all packs as they are remembered.
+    ///
+    /// # Errors
+    /// [`StartGatewayError`] when the configuration cannot be used.
+    pub fn remembered(&self) -> Result<Remembered, StartGatewayError> {
+        let packs = handles(&self.config, &self.directory, self.store.as_ref())?;
+        let mut unseen: Vec<_> = packs.keys().filter(|name| !self.listed.contains_key(*name)).cloned().collect();
+        unseen.sort();
+        let state = State {
+            config: Arc::new(self.config.clone()),
+            lock: None,
+            packs: packs.into_iter().map(|(name, pack)| (name, Arc::new(pack))).collect(),
+            listed: self.listed.clone(),
+            unsaved: HashSet::new(),
+        };
+        Ok(Remembered { catalog: state.catalog(), unseen })
+    }
+
     /// A server in this process. `build` gives our end of two pipes: what we read from it, and what we write to it.
     #[must_use]
     pub fn built_in(
@@ -147,14 +176,18 @@ impl GatewayBuilder {
         let configured = handles(&self.config, &self.directory, self.store.as_ref())?;
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
-        let packs = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
-        let state = State {
-            config: Arc::new(self.config),
-            lock: self.lock,
-            packs,
-            listed: self.listed,
-            unsaved: HashSet::new(),
-        };
+        let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
+        let mut listed = self.listed;
+        if let Some(lock) = &self.lock {
+            for (name, pack) in &packs {
+                if let Entry::Vacant(place) = listed.entry(name.clone())
+                    && let Some(own) = Listed::locked(lock, name, pack.source())
+                {
+                    place.insert(Arc::new(own));
+                }
+            }
+        }
+        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, unsaved: HashSet::new() };
         let workspace = assembled(&state, &self.directory, None, Strictness::Running)
             .map_err(|error| StartGatewayError::new(error.problems().to_vec()))?;
         let names = Arc::new(self.names);

@@ -250,7 +250,9 @@ impl Gateway {
                 let Some(new) = made.remove(name) else { continue };
                 let old = state.packs.get(name);
                 let known = state.listed.get(name).filter(|_| old.is_some_and(|old| old.source() == new.source()));
-                listed.extend(known.or_else(|| recalled.get(name)).map(|own| (name.clone(), Arc::clone(own))));
+                let known = known.or_else(|| recalled.get(name)).cloned();
+                let locked = || Listed::locked(lock.as_ref()?, name, new.source()).map(Arc::new);
+                listed.extend(known.or_else(locked).map(|own| (name.clone(), own)));
                 let pack = match old {
                     Some(old) if old.is_reached_like(&new) => Arc::clone(old),
                     Some(old) => {
@@ -471,7 +473,7 @@ pub(crate) fn assembled(
 
 impl State {
     /// The tools of all packs. The order of the configuration decides who keeps a name that two have.
-    fn catalog(&self) -> Catalog {
+    pub(crate) fn catalog(&self) -> Catalog {
         let mut builder: CatalogBuilder = Catalog::builder();
         let order = self.config.packs.iter().map(|(name, _)| name);
         let rest = self.listed.keys().filter(|name| self.config.packs.get(name).is_none());

@@ -29,7 +29,7 @@ mod wishes;
 
 pub use approvals::ApprovalsError;
 pub use audit::AuditRecorder;
-pub use builder::{GatewayBuilder, StartGatewayError};
+pub use builder::{GatewayBuilder, Remembered, StartGatewayError};
 pub use gateway::{Gateway, Reloaded};
 pub use listing::{Listed, Offer};
 pub use pack::{PackHandle, PackState};
