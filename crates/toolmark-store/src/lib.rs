@@ -4,6 +4,7 @@
 //! [`Backend`] moves plain data to and from one database; [`sqlite`] is the one that needs nothing installed. No clock and no
 //! environment is read here: a [`Clock`] is given when a store is opened.
 
+pub mod approvals;
 pub mod audit;
 mod backend;
 mod definitions;
@@ -12,8 +13,9 @@ mod location;
 mod names;
 pub mod sqlite;
 mod store;
-mod time;
 mod tokens;
+
+use toolmark_core::time;
 
 pub use backend::{Answer, Backend, DefinitionsChange, Held, NamesChange, TokenRow};
 pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listing};
