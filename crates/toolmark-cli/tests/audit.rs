@@ -1,5 +1,5 @@
 //! `toolmark audit` beside a running gateway and after it: what was called is found, exported, verified and trimmed.
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
+#![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
