@@ -49,7 +49,7 @@ mod testing;
 mod tools;
 mod version;
 
-pub use answer::{Author, Named, Permission, PolicyAnswer};
+pub use answer::{Author, Named, Open, Permission, PolicyAnswer};
 pub use cedar::{CedarDefault, CedarText, ParseCedarDefaultError, SCHEMA};
 pub use config::{PolicyConfig, PolicySettings};
 pub use error::LoadPolicyError;

@@ -257,7 +257,7 @@ async fn a_store_without_room_says_so_keeps_what_it_has_and_recovers() {
 #[tokio::test]
 async fn a_sink_that_closes_on_a_full_disk_counts_what_it_loses() {
     let folder = TempDir::new().expect("a folder");
-    let limited = Settings { max_bytes: Some(300 * 1024), ..settings() };
+    let limited = Settings { max_bytes: Some(500 * 1024), ..settings() };
     let store = Store::open(&Location::File(folder.path().join("store.db")), &limited).await.expect("a store");
     let sink = store.audit_sink(SinkSettings { queue: 4, batch: 2, ..SinkSettings::new("n") });
     let heavy = AuditRecord {
