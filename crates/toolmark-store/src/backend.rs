@@ -3,20 +3,27 @@
 //! Rules that every back end shares stand elsewhere: how names differ, what a token is, how records are chained. The contract
 //! in `tests/contract.rs` is run on each.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
+use tokio::sync::mpsc;
 use toolmark_core::exposure::Published;
 
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
+use crate::node::NodeClaim;
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
+use crate::watch::Change;
 
 /// What a back end answers with.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Numbers that grow when something changes, by what it is: `tokens`, `names` and whatever else is counted.
+pub type Counters = BTreeMap<String, u64>;
 
 /// The changes that turn one set of published names into another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,6 +133,15 @@ pub trait Backend: Send + Sync {
 
     /// Removes bodies of records older than `before`, up to `limit`. The chain stays verifiable.
     fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64>;
+
+    /// The numbers that grow when something changes, by whatever process.
+    fn counters(&self) -> Answer<'_, Counters>;
+
+    /// Changes as they are called out, where the database does that. The channel ends with the store.
+    fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>>;
+
+    /// Takes the name of a node for as long as the claim lives. None when a living process has it.
+    fn claim_node<'a>(&'a self, node: &'a str) -> Answer<'a, Option<NodeClaim>>;
 
     /// Ends all connections after what is under way.
     fn close(&self) -> Answer<'_, ()>;

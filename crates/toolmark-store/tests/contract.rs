@@ -7,10 +7,14 @@ mod audit;
 mod definitions;
 #[path = "contract/names.rs"]
 mod names;
+#[path = "contract/nodes.rs"]
+mod nodes;
 #[path = "contract/place.rs"]
 mod place;
 #[path = "contract/tokens.rs"]
 mod tokens;
+#[path = "contract/watch.rs"]
+mod watch;
 
 macro_rules! contract {
     ($($part:ident: $($law:ident),+ $(,)?;)+) => {
@@ -28,6 +32,16 @@ macro_rules! contract {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $law() {
                     crate::$part::$law(&crate::place::Memory::new().await).await;
+                }
+            )+)+
+        }
+
+        mod in_postgres {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
+                async fn $law() {
+                    crate::$part::$law(&crate::place::Postgres::new().await).await;
                 }
             )+)+
         }
@@ -59,6 +73,12 @@ contract! {
         names_that_cannot_be_read_are_refused,
         the_version_grows_with_every_change_and_with_no_use,
         the_last_use_never_goes_back;
+    nodes:
+        a_name_is_held_by_one_and_free_when_it_is_dropped,
+        names_of_nodes_that_cannot_be_read_are_refused;
+    watch:
+        changes_by_others_are_told,
+        whoever_watches_a_store_that_closes_is_told;
     audit:
         a_record_comes_back_as_it_was,
         records_are_found_by_whatever_the_filter_names,

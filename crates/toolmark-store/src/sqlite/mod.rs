@@ -7,27 +7,33 @@ mod audit;
 mod definitions;
 mod migrate;
 mod names;
+mod node;
 mod open;
 mod tokens;
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Executor as _, Row as _, Sqlite as Database};
+use tokio::sync::mpsc;
 
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, DefinitionsChange, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, Counters, DefinitionsChange, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
+use crate::node::NodeClaim;
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::watch::Change;
 
 /// A store in SQLite.
 pub struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
     place: Location,
+    /// Names of nodes that were taken here, where there is no file to lock.
+    nodes: node::Taken,
 }
 
 /// The writing connection with a transaction begun. Dropped without a commit, it is rolled back on its way to the pool.
@@ -218,6 +224,19 @@ impl Backend for Sqlite {
 
     fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64> {
         Box::pin(self.remove_bodies(before, limit))
+    }
+
+    fn counters(&self) -> Answer<'_, Counters> {
+        Box::pin(self.load_counters())
+    }
+
+    /// SQLite calls nobody: the counters tell.
+    fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn claim_node<'a>(&'a self, node: &'a str) -> Answer<'a, Option<NodeClaim>> {
+        Box::pin(async { self.take_node(node) })
     }
 
     fn close(&self) -> Answer<'_, ()> {
