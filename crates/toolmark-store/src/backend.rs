@@ -8,8 +8,10 @@ use std::future::Future;
 use std::pin::Pin;
 
 use tokio::sync::mpsc;
+use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId};
 use toolmark_core::exposure::Published;
 
+use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
@@ -142,6 +144,74 @@ pub trait Backend: Send + Sync {
 
     /// Takes the name of a node for as long as the claim lives. None when a living process has it.
     fn claim_node<'a>(&'a self, node: &'a str) -> Answer<'a, Option<NodeClaim>>;
+
+    /// Makes a call part of the question that is the same and stands, or of this new one. In one step: a parked run of it is taken up,
+    /// or `run` is added, waiting on `node`; a question that was answered with no gets none.
+    fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined>;
+
+    /// One question.
+    fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>>;
+
+    /// Questions, newest first, with a lower id than `before`.
+    fn asks<'a>(&'a self, filter: &'a AskFilter, before: Option<AskId>, limit: u32) -> Answer<'a, Vec<Ask>>;
+
+    /// How many questions can be answered at this time.
+    fn pending_asks(&self, now: Micros) -> Answer<'_, u64>;
+
+    /// Answers a question that is open at the time of the decision, and adds the grant, in one step. A yes makes it last until `until`;
+    /// a no withdraws the runs that nobody waits for.
+    fn decide_ask<'a>(
+        &'a self,
+        id: AskId,
+        decided: &'a Decided,
+        grant: Option<&'a Grant>,
+        until: Micros,
+    ) -> Answer<'a, Decision>;
+
+    /// Marks open questions whose time is over, and withdraws the runs that nobody waits for.
+    fn expire_asks(&self, now: Micros) -> Answer<'_, u64>;
+
+    /// Removes up to `limit` questions that ended before, with their runs, unless one waits or runs.
+    fn trim_asks(&self, before: Micros, limit: u32) -> Answer<'_, u64>;
+
+    /// A run with its question.
+    fn run(&self, id: RunId) -> Answer<'_, Option<(Run, Ask)>>;
+
+    /// The runs of a question, oldest first, at most a thousand.
+    fn runs_of(&self, ask: AskId) -> Answer<'_, Vec<Run>>;
+
+    /// Moves a run from waiting, parked or held to running if its question was answered with yes and its time is not over.
+    fn start_run<'a>(&'a self, id: RunId, node: &'a str, at: Micros) -> Answer<'a, bool>;
+
+    /// Counts a round of a running run if it stands at `round`.
+    fn continue_run<'a>(&'a self, id: RunId, round: u32, node: &'a str, at: Micros) -> Answer<'a, bool>;
+
+    /// Moves a run on if it is in one of these states.
+    fn move_run<'a>(&'a self, id: RunId, from: &'a [RunState], to: RunState, at: Micros) -> Answer<'a, bool>;
+
+    /// Parks what waits on a node and marks as lost what runs there. Returns how many of each.
+    fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)>;
+
+    /// Grants, oldest first.
+    fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>>;
+
+    /// Adds a grant.
+    fn add_grant<'a>(&'a self, grant: &'a Grant) -> Answer<'a, ()>;
+
+    /// Counts a use of a grant that has one left.
+    fn use_grant(&self, id: GrantId) -> Answer<'_, bool>;
+
+    /// Takes back a grant that holds.
+    fn revoke_grant<'a>(&'a self, id: GrantId, by: &'a Given) -> Answer<'a, bool>;
+
+    /// Numbers that grow whenever a question or a grant changes, by whatever process.
+    fn approvals_version(&self) -> Answer<'_, ApprovalsVersion>;
+
+    /// The secret of this name; `fresh` becomes it where there is none.
+    fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]>;
+
+    /// A failure that is not the database's own, at this place.
+    fn failure(&self, detail: &str) -> StoreError;
 
     /// Ends all connections after what is under way.
     fn close(&self) -> Answer<'_, ()>;

@@ -4,6 +4,7 @@
 //! [`Backend`] moves plain data to and from one database; [`sqlite`] is the one that needs nothing installed, [`postgres`] the one that
 //! several nodes share. No clock is read here: a [`Clock`] is given when a store is opened.
 
+pub mod approvals;
 pub mod audit;
 mod backend;
 mod definitions;
@@ -14,9 +15,10 @@ mod node;
 pub mod postgres;
 pub mod sqlite;
 mod store;
-mod time;
 mod tokens;
 mod watch;
+
+use toolmark_core::time;
 
 pub use backend::{Answer, Backend, Counters, DefinitionsChange, NamesChange, TokenRow};
 pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listing};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
-use uuid::Uuid;
+use toolmark_core::approval::AskId;
 
 use crate::backend::{Backend, Counters};
 use crate::error::{Fault, StoreError};
@@ -28,7 +28,7 @@ pub enum Change {
     /// A grant was given, used up or taken back.
     Grants,
     /// A question was asked, answered or closed.
-    Ask(Uuid),
+    Ask(AskId),
     /// Names were published.
     Names,
     /// Anything: look again at everything.
@@ -149,8 +149,7 @@ mod tests {
 
     #[test]
     fn a_change_is_spelled_as_it_is_read() {
-        for change in [Change::Tokens, Change::Grants, Change::Names, Change::Unknown, Change::Ask(Uuid::from_u128(7))]
-        {
+        for change in [Change::Tokens, Change::Grants, Change::Names, Change::Unknown, Change::Ask(AskId::new(7))] {
             assert_eq!(Change::parse(&change.to_string()), change);
         }
         for other in ["", "asks:", "asks:7x", "something new"] {

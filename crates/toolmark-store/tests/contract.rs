@@ -1,6 +1,8 @@
 //! What every back end must do, in one suite that is run on each. A new back end adds a place, not a test.
 #![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
+#[path = "contract/approvals.rs"]
+mod approvals;
 #[path = "contract/audit.rs"]
 mod audit;
 #[path = "contract/definitions.rs"]
@@ -79,6 +81,26 @@ contract! {
     watch:
         changes_by_others_are_told,
         whoever_watches_a_store_that_closes_is_told;
+    approvals:
+        a_question_comes_back_as_it_was_asked,
+        the_same_call_joins_the_question_that_stands,
+        whoever_decides_first_decides,
+        an_approved_run_begins_once_however_many_try,
+        a_question_whose_time_is_over_takes_no_answer,
+        a_yes_in_the_last_minute_is_still_of_use,
+        a_no_holds_for_the_same_call_until_its_time_is_over,
+        a_call_that_is_repeated_takes_up_the_run_that_was_parked,
+        a_held_run_is_taken_up_by_its_state_only,
+        what_a_node_leaves_behind_is_parked_or_lost,
+        each_round_of_a_run_begins_once,
+        a_grant_is_given_with_its_decision_and_used_so_often_and_no_more,
+        a_revoked_grant_stays_revoked,
+        versions_grow_with_every_change,
+        many_who_ask_the_same_at_once_ask_one_question,
+        questions_and_answers_are_told,
+        a_shared_key_is_one_for_all,
+        old_questions_go_and_those_under_way_stay,
+        questions_are_listed_newest_first_in_pages;
     audit:
         a_record_comes_back_as_it_was,
         records_are_found_by_whatever_the_filter_names,

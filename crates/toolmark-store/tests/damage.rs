@@ -87,7 +87,7 @@ async fn a_store_of_a_newer_version_is_refused_and_left_as_it_was() {
     assert_eq!(error.code().as_str(), "store-newer");
     let report = error.report();
     assert_eq!(report.facts()["found"], 99);
-    run(&path, "PRAGMA user_version = 1").await;
+    run(&path, &format!("PRAGMA user_version = {}", report.facts()["known"])).await;
     let store = open(&path).await.expect("a store");
     assert!(store.verify_audit(&[]).await.expect("verified").is_whole());
 }

@@ -5,6 +5,7 @@
 //! anew when it is back, and nothing here needs to be started again.
 
 mod address;
+mod approvals;
 mod audit;
 mod definitions;
 mod error;
@@ -23,10 +24,12 @@ use std::time::Duration;
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{Postgres as Database, Row as _, Transaction};
 use tokio::sync::mpsc;
+use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId};
 
 pub use self::address::Address;
 pub(crate) use self::address::Misspelled;
 use self::audit::Doubts;
+use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, Counters, DefinitionsChange, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
@@ -244,6 +247,92 @@ impl Backend for Postgres {
 
     fn claim_node<'a>(&'a self, node: &'a str) -> Answer<'a, Option<NodeClaim>> {
         self.within(self.take_node(node))
+    }
+
+    fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined> {
+        self.within(self.take_part(new, run, node))
+    }
+
+    fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>> {
+        self.within(self.load_ask(id))
+    }
+
+    fn asks<'a>(&'a self, filter: &'a AskFilter, before: Option<AskId>, limit: u32) -> Answer<'a, Vec<Ask>> {
+        self.within(self.load_asks(filter, before, limit))
+    }
+
+    fn pending_asks(&self, now: Micros) -> Answer<'_, u64> {
+        self.within(self.count_pending(now))
+    }
+
+    fn decide_ask<'a>(
+        &'a self,
+        id: AskId,
+        decided: &'a Decided,
+        grant: Option<&'a Grant>,
+        until: Micros,
+    ) -> Answer<'a, Decision> {
+        self.within(self.save_decision(id, decided, grant, until))
+    }
+
+    fn expire_asks(&self, now: Micros) -> Answer<'_, u64> {
+        self.within(self.end_asks(now))
+    }
+
+    fn trim_asks(&self, before: Micros, limit: u32) -> Answer<'_, u64> {
+        self.within(self.remove_asks(before, limit))
+    }
+
+    fn run(&self, id: RunId) -> Answer<'_, Option<(Run, Ask)>> {
+        self.within(self.load_run(id))
+    }
+
+    fn runs_of(&self, ask: AskId) -> Answer<'_, Vec<Run>> {
+        self.within(self.load_runs_of(ask))
+    }
+
+    fn start_run<'a>(&'a self, id: RunId, node: &'a str, at: Micros) -> Answer<'a, bool> {
+        self.within(self.begin_run(id, node, at))
+    }
+
+    fn continue_run<'a>(&'a self, id: RunId, round: u32, node: &'a str, at: Micros) -> Answer<'a, bool> {
+        self.within(self.next_round(id, round, node, at))
+    }
+
+    fn move_run<'a>(&'a self, id: RunId, from: &'a [RunState], to: RunState, at: Micros) -> Answer<'a, bool> {
+        self.within(self.change_run(id, from, to, at))
+    }
+
+    fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)> {
+        self.within(self.end_node(node, at))
+    }
+
+    fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>> {
+        self.within(self.load_grants(revoked))
+    }
+
+    fn add_grant<'a>(&'a self, grant: &'a Grant) -> Answer<'a, ()> {
+        self.within(self.save_grant(grant))
+    }
+
+    fn use_grant(&self, id: GrantId) -> Answer<'_, bool> {
+        self.within(self.count_use(id))
+    }
+
+    fn revoke_grant<'a>(&'a self, id: GrantId, by: &'a Given) -> Answer<'a, bool> {
+        self.within(self.end_grant(id, by))
+    }
+
+    fn approvals_version(&self) -> Answer<'_, ApprovalsVersion> {
+        self.within(self.load_approvals_version())
+    }
+
+    fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]> {
+        self.within(self.load_key(name, fresh))
+    }
+
+    fn failure(&self, detail: &str) -> StoreError {
+        StoreError::new(&self.place, Fault::Failed, detail)
     }
 
     fn close(&self) -> Answer<'_, ()> {

@@ -17,13 +17,13 @@ impl Postgres {
         let mut transaction = self.begin(Survives::PowerLoss).await?;
         // Also when the hash is there already, which two random secrets never are.
         let query = sqlx::query(
-            "INSERT INTO tokens (id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+            "INSERT INTO tokens (id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us, approver) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
         );
         let query = query.bind(token.id.as_str()).bind(row.hash.as_bytes().as_slice()).bind(kept(&token.name));
         let query = query.bind(written(&token.tasks)).bind(written(&token.profiles)).bind(token.created.get());
         let query = query.bind(token.last_used.map(Micros::get)).bind(token.expires.map(Micros::get));
-        let query = query.bind(token.revoked.map(Micros::get));
+        let query = query.bind(token.revoked.map(Micros::get)).bind(i64::from(token.approver));
         let done = query.execute(&mut *transaction).await.map_err(|error| self.error(&error))?;
         if done.rows_affected() == 0 {
             return Ok(false);
@@ -40,7 +40,7 @@ impl Postgres {
     }
 
     pub(super) async fn load_tokens(&self) -> Result<Vec<TokenRow>, StoreError> {
-        let sql = "SELECT id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us \
+        let sql = "SELECT id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us, approver \
                    FROM tokens ORDER BY created_us, id";
         let rows = sqlx::query(sql).fetch_all(&self.pool).await.map_err(|error| self.error(&error))?;
         rows.iter().map(|row| self.token(row)).collect()
@@ -48,7 +48,7 @@ impl Postgres {
 
     pub(super) async fn find_token(&self, hash: &TokenHash) -> Result<Option<TokenRow>, StoreError> {
         let query = sqlx::query(
-            "SELECT id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us FROM tokens \
+            "SELECT id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us, approver FROM tokens \
              WHERE hash = $1",
         );
         let query = query.bind(hash.as_bytes().as_slice());
@@ -100,6 +100,7 @@ impl Postgres {
             last_used: self.maybe_time(row, "last_used_us")?,
             expires: self.maybe_time(row, "expires_us")?,
             revoked: self.maybe_time(row, "revoked_us")?,
+            approver: self.column::<i64>(row, "approver")? != 0,
         };
         Ok(TokenRow { token, hash: TokenHash::from_bytes(self.digest(row, "hash")?) })
     }
