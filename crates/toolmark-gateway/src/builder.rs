@@ -18,7 +18,7 @@ use toolmark_store::audit::AuditSink;
 use toolmark_store::{Store, StoreError};
 
 use crate::assemble::Strictness;
-use crate::audit::AuditRecorder;
+use crate::audit::{AuditRecorder, Ids};
 use crate::gateway::{Gateway, State, assembled};
 use crate::listing::Listed;
 use crate::metrics::{Measured, Metrics};
@@ -91,7 +91,7 @@ impl GatewayBuilder {
     /// Keeps records in a sink, whose figures are served with the others.
     #[must_use]
     pub fn audit(mut self, sink: AuditSink) -> Self {
-        self.recorder = Arc::new(AuditRecorder::new(sink.clone()));
+        self.recorder = Arc::new(AuditRecorder::configured(sink.clone(), &self.config.audit));
         self.audit = Some(sink);
         self
     }
@@ -171,6 +171,7 @@ impl GatewayBuilder {
             metrics,
             traces,
             audit: self.audit,
+            ids: Ids::new(),
             store: self.store,
             names,
             changes,

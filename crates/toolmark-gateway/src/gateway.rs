@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 use toolmark_config::Config;
+use toolmark_config::sections::Audit;
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
@@ -20,6 +21,7 @@ use toolmark_store::Store;
 use toolmark_store::audit::AuditSink;
 
 use crate::assemble::{self, AssembleError, Strictness, Surroundings};
+use crate::audit::Ids;
 use crate::builder::{StartGatewayError, handles};
 use crate::listing::Listed;
 use crate::metrics::{Metrics, Standing};
@@ -43,6 +45,8 @@ pub struct Gateway {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) traces: Option<Traces>,
     pub(crate) audit: Option<AuditSink>,
+    /// Names every call.
+    pub(crate) ids: Ids,
     pub(crate) store: Option<Store>,
     pub(crate) names: Arc<Names>,
     pub(crate) changes: broadcast::Sender<Changed>,
@@ -83,6 +87,7 @@ impl Gateway {
         tasks.push(tokio::spawn(Arc::clone(self).attend(heard)));
         if self.store.is_some() {
             tasks.push(tokio::spawn(Arc::clone(self).write_down()));
+            tasks.push(tokio::spawn(Arc::clone(self).forget_old_records()));
         }
     }
 
@@ -264,9 +269,13 @@ impl Gateway {
             }
             reloaded.removed.sort();
             let before = &state.config;
-            for (part, same) in
-                [("gateway", before.gateway == config.gateway), ("telemetry", before.telemetry == config.telemetry)]
-            {
+            // What is old enough to go is read anew each time; the rest of it holds for the process.
+            let audit = |config: &Config| Audit { retention: None, ..config.audit.clone() };
+            for (part, same) in [
+                ("gateway", before.gateway == config.gateway),
+                ("audit", audit(before) == audit(&config)),
+                ("telemetry", before.telemetry == config.telemetry),
+            ] {
                 reloaded.later.extend((!same).then_some(part));
             }
             let unsaved = std::mem::take(&mut state.unsaved);

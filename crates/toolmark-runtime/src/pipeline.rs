@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use toolmark_core::json::Json;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Verdict};
+use uuid::Uuid;
 
 use crate::approve::{Approval, Approvals};
 use crate::dispatch::{DispatchError, DispatchErrorKind};
 use crate::examine::{Examination, ForeignTool, Outcome, Request};
-use crate::record::{Both, End, Record, Recorder, Stray, Timings};
+use crate::record::{Both, End, NotKept, Record, Recorder, Stray, Timings};
 use crate::refusal::Refusal;
 use crate::workspace::{Identity, Workspace};
 
@@ -24,6 +25,8 @@ pub struct Pipeline {
 /// A call as it arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<'a> {
+    /// A UUID of version 7 that no other call has.
+    pub id: Uuid,
     /// The name under which it was called.
     pub lookup: &'a str,
     /// What is to be judged.
@@ -32,6 +35,15 @@ pub struct Arrived<'a> {
     pub read: &'a Json<'a>,
     /// How many bytes that was.
     pub size: usize,
+}
+
+/// What a record says of what a call brought.
+#[derive(Clone, Copy, Debug)]
+pub struct Brought<'o> {
+    /// Whether it is the tool's own report of a failure.
+    pub failed: bool,
+    /// The bytes of it.
+    pub bytes: &'o [u8],
 }
 
 /// What became of a call.
@@ -74,7 +86,7 @@ impl Pipeline {
     }
 
     /// Takes a call through the pipeline. `shown` is the name that the caller knows a tool by, or nothing where it may not see it;
-    /// `failed` says whether a result is the tool's own report of a failure.
+    /// `brought` says what is recorded of a result.
     ///
     /// Invariant: `dispatch` is called at most once, and only when the call may run.
     ///
@@ -85,7 +97,7 @@ impl Pipeline {
         workspace: &Workspace,
         arrived: &Arrived<'_>,
         shown: impl Fn(&Tool) -> Option<String>,
-        failed: impl Fn(&T) -> bool,
+        brought: impl Fn(&T) -> Brought<'_>,
         dispatch: impl FnOnce() -> F,
     ) -> Result<Settled<T>, ForeignTool>
     where
@@ -96,12 +108,13 @@ impl Pipeline {
         let mut entry = Entry {
             recorder: &*self.recorder,
             workspace,
+            examination: &examination,
             identity: examination.prepared().identity(arrived.request.tool),
             arrived,
-            verdict: examination.verdict(),
             // A call that is dropped on its way was given up by whoever made it.
             end: End::Failed(DispatchErrorKind::Cancelled),
             timings: Timings { examine: start.elapsed(), ..Timings::default() },
+            told: false,
         };
         let outcome = examination.outcome();
         let mut note = None;
@@ -128,7 +141,8 @@ impl Pipeline {
                 (Outcome::Ask, _) => End::Asked,
                 _ => End::Denied,
             };
-            drop(entry);
+            // Nothing ran, so nothing is lost with the record that the recorder has not lost already.
+            let _ = entry.close(None).await;
             let refusal = refuse(workspace, arrived, &examination, shown);
             let refusal = match note {
                 Some(note) => refusal.with_note(&note),
@@ -136,21 +150,38 @@ impl Pipeline {
             };
             return Ok(Settled::Refused(refusal, passage));
         }
+        if let Err(error) =
+            entry.intend(outcome == Outcome::Ask || examination.may_change(arrived.request.arguments)).await
+        {
+            entry.end = End::Unrecorded;
+            drop(entry);
+            let name = shown(arrived.request.tool).unwrap_or_else(|| arrived.lookup.to_owned());
+            return Ok(Settled::Refused(Refusal::unrecorded(&name, &error), passage));
+        }
         let sent = Instant::now();
         let result = dispatch().await;
         entry.timings.dispatch = sent.elapsed();
-        Ok(match result {
+        let (kept, settled) = match result {
             Ok(output) => {
+                let brought = brought(&output);
                 entry.end = match outcome {
-                    _ if failed(&output) => End::ToolFailed,
+                    _ if brought.failed => End::ToolFailed,
                     Outcome::Observed(_) => End::Observed,
                     Outcome::Answered(_) | Outcome::Ask => End::Approved,
                     Outcome::Run | Outcome::Refuse => End::Ran,
                 };
-                Settled::Ran(output, passage)
+                (entry.close(Some(brought.bytes)).await, Settled::Ran(output, passage))
             }
             Err(error) => {
                 entry.end = End::Failed(error.kind());
+                (entry.close(None).await, Settled::Failed(error, passage))
+            }
+        };
+        // Invariant: where records must be kept before an answer leaves, none leaves without.
+        Ok(match (kept, settled) {
+            (Ok(()), settled) => settled,
+            (Err(error), Settled::Ran(_, passage) | Settled::Refused(_, passage) | Settled::Failed(_, passage)) => {
+                let error = DispatchError::while_it_ran(DispatchErrorKind::Unrecorded, &error.to_string());
                 Settled::Failed(error, passage)
             }
         })
@@ -178,17 +209,39 @@ fn refuse(
 struct Entry<'a> {
     recorder: &'a dyn Recorder,
     workspace: &'a Workspace,
+    examination: &'a Examination<'a>,
     identity: &'a Identity,
     arrived: &'a Arrived<'a>,
-    verdict: &'a Verdict,
     end: End,
     timings: Timings,
+    told: bool,
 }
 
-impl Drop for Entry<'_> {
-    fn drop(&mut self) {
-        let Request { tool, caller, task, .. } = self.arrived.request;
-        self.recorder.record(&Record {
+impl Entry<'_> {
+    /// Makes sure that there is room for the record, and says that the call is about to run where `said` asks for it.
+    async fn intend(&self, said: bool) -> Result<(), NotKept> {
+        if let Some(room) = self.recorder.ready() {
+            room.await?;
+        }
+        if said && let Some(kept) = self.recorder.intend(&self.record(None)) {
+            kept.await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the record, and waits where the recorder asks for it.
+    async fn close(mut self, result: Option<&[u8]>) -> Result<(), NotKept> {
+        self.told = true;
+        match self.recorder.keep(&self.record(result)) {
+            Some(kept) => kept.await,
+            None => Ok(()),
+        }
+    }
+
+    fn record<'r>(&'r self, result: Option<&'r [u8]>) -> Record<'r> {
+        let Request { tool, arguments, caller, task } = self.arrived.request;
+        Record {
+            id: self.arrived.id,
             lookup: self.arrived.lookup,
             tool,
             identity: self.identity,
@@ -196,11 +249,22 @@ impl Drop for Entry<'_> {
             task: task.map(|task| task.name().as_str()),
             arguments: self.arrived.read,
             arguments_size: self.arrived.size,
-            verdict: self.verdict,
+            body: arguments,
+            result,
+            examination: self.examination,
+            verdict: self.examination.verdict(),
             policy: self.workspace.policy_version(),
             end: self.end,
             timings: self.timings,
-        });
+        }
+    }
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        if !self.told {
+            self.recorder.record(&self.record(None));
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Verdict};
 
 use crate::examine::{Examination, Outcome};
+use crate::record::NotKept;
 use crate::task::Task;
 
 /// At most so many effects are told; a hundred statements are one refusal.
@@ -62,6 +63,15 @@ impl Refusal {
             line(&mut text, "Fits", &format!("`{}` does that", visible(&shown(other), 200)));
         }
         Self { text: text.trim_end().to_owned(), code: code(verdict) }
+    }
+
+    /// A call that may run and does not, because nobody could tell afterwards that it did.
+    #[must_use]
+    pub fn unrecorded(name: &str, why: &NotKept) -> Self {
+        let name = visible(name, 200);
+        let mut text = format!("`{name}` was not called: its record cannot be kept.\n");
+        line(&mut text, "Why", &why.to_string());
+        Self { text: text.trim_end().to_owned(), code: "audit-unwritable" }
     }
 
     /// The same with a last line from whoever was asked.

@@ -15,6 +15,7 @@ use toolmark_effects::settings::Settings;
 use toolmark_effects::{Analyzer, EffectCache};
 use toolmark_policy::{LoadPolicyError, Policy, PolicyConfig, SettledTool};
 
+use crate::judged::Judged;
 use crate::task::{Task, Tasks};
 
 /// The catalog, and beside it all that judging needs. Cheap to share behind an `Arc`.
@@ -57,6 +58,8 @@ pub struct Identity {
     pub definition: DefinitionDigest,
     /// `pack.raw`.
     pub canonical: Arc<str>,
+    /// What its calls are judged by as long as their arguments are no fact, as records keep it.
+    pub(crate) judged: Arc<str>,
 }
 
 /// Collects what a workspace is made of.
@@ -263,7 +266,7 @@ impl Prepared {
 
     /// Which tool it is.
     pub fn identity(&self, tool: &Tool) -> &Identity {
-        self.identity.get_or_init(|| Box::new(Identity::of(tool)))
+        self.identity.get_or_init(|| Box::new(Identity::of(tool, self.known(tool))))
     }
 
     /// The task that its pack is bound to.
@@ -290,10 +293,15 @@ impl Prepared {
 }
 
 impl Identity {
-    fn of(tool: &Tool) -> Self {
+    fn of(tool: &Tool, known: &KnownBehavior) -> Self {
         let mark = tool.mark();
-        let mark_text = mark.to_string().into();
-        Self { mark, mark_text, definition: tool.digest(), canonical: tool.canonical().as_str().into() }
+        Self {
+            mark,
+            mark_text: mark.to_string().into(),
+            definition: tool.digest(),
+            canonical: tool.canonical().as_str().into(),
+            judged: Judged::plain(known.behavior()).to_text().into(),
+        }
     }
 }
 

@@ -16,7 +16,6 @@ use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, Cha
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
-use crate::node::NodeClaim;
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
 use crate::watch::Change;
@@ -26,6 +25,9 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Se
 
 /// Numbers that grow when something changes, by what it is: `tokens`, `names` and whatever else is counted.
 pub type Counters = BTreeMap<String, u64>;
+
+/// What holds a claim, for as long as it is kept.
+pub type Held = Box<dyn std::any::Any + Send + Sync>;
 
 /// The changes that turn one set of published names into another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,6 +131,13 @@ pub trait Backend: Send + Sync {
     /// Up to `limit` rows of a node's chain with a higher number than `after`.
     fn chain_page<'a>(&'a self, node: &'a str, after: u64, limit: u32) -> Answer<'a, Vec<ChainRow>>;
 
+    /// The intents of a node of which nobody knows what became, oldest first, with their bodies.
+    fn open_intents<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<AuditEntry>>;
+
+    /// Takes the chain of a node for this process alone, until what is returned is dropped or the process ends, however it ends.
+    /// Nothing when another process has it.
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>>;
+
     /// Removes up to `limit` of the oldest records of a node, none of them younger than `before`, and moves the checkpoint to
     /// the last one removed. Returns how many went.
     fn trim<'a>(&'a self, node: &'a str, before: Micros, limit: u32, at: Micros) -> Answer<'a, u64>;
@@ -141,9 +150,6 @@ pub trait Backend: Send + Sync {
 
     /// Changes as they are called out, where the database does that. The channel ends with the store.
     fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>>;
-
-    /// Takes the name of a node for as long as the claim lives. None when a living process has it.
-    fn claim_node<'a>(&'a self, node: &'a str) -> Answer<'a, Option<NodeClaim>>;
 
     /// Makes a call part of the question that is the same and stands, or of this new one. In one step: a parked run of it is taken up,
     /// or `run` is added, waiting on `node`; a question that was answered with no gets none.

@@ -11,7 +11,6 @@ mod definitions;
 mod error;
 mod location;
 mod names;
-mod node;
 pub mod postgres;
 pub mod sqlite;
 mod store;
@@ -20,12 +19,11 @@ mod watch;
 
 use toolmark_core::time;
 
-pub use backend::{Answer, Backend, Counters, DefinitionsChange, NamesChange, TokenRow};
+pub use backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listing};
 pub use error::{Fault, StoreError};
 pub use location::{Location, NoPlaceError, ParseLocationError, default_path};
 pub use names::{KnownNames, NameScope, NameTwice, PublishError, Saved};
-pub use node::{ClaimNodeError, NodeClaim};
 pub use store::{Settings, Store};
 pub use time::{Clock, Micros};
 pub use tokens::{

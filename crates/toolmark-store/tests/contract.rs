@@ -9,8 +9,6 @@ mod audit;
 mod definitions;
 #[path = "contract/names.rs"]
 mod names;
-#[path = "contract/nodes.rs"]
-mod nodes;
 #[path = "contract/place.rs"]
 mod place;
 #[path = "contract/tokens.rs"]
@@ -75,9 +73,6 @@ contract! {
         names_that_cannot_be_read_are_refused,
         the_version_grows_with_every_change_and_with_no_use,
         the_last_use_never_goes_back;
-    nodes:
-        a_name_is_held_by_one_and_free_when_it_is_dropped,
-        names_of_nodes_that_cannot_be_read_are_refused;
     watch:
         changes_by_others_are_told,
         whoever_watches_a_store_that_closes_is_told;
@@ -118,5 +113,8 @@ contract! {
         bodies_go_and_records_stay,
         verifying_beside_writing_and_trimming_finds_nothing,
         a_noted_head_must_be_in_the_chain,
+        an_intent_and_what_became_of_it_are_one_record,
+        a_call_that_was_under_way_when_its_process_ended_was_interrupted,
+        old_intents_go_with_their_time,
         a_closed_store_says_so;
 }

@@ -95,8 +95,21 @@ words! {
         /// When it is in the queue: rows are written together, a moment later; a crash may lose that moment.
         #[default]
         Batched = "batched",
-        /// When the disk has it.
+        /// When the disk has it: before a call that may change something runs, and before any answer leaves.
         Strict = "strict",
+    }
+}
+
+words! {
+    /// Whether the audit keeps what calls carry.
+    pub enum KeptBodies {
+        /// Digests and sizes only.
+        #[default]
+        None = "none",
+        /// Arguments.
+        Arguments = "arguments",
+        /// Arguments and results.
+        All = "all",
     }
 }
 

@@ -17,7 +17,9 @@ use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, 
 use toolmark_mcp::wire::params::CallParams;
 use toolmark_mcp::wire::{RawObject, codes, write};
 use toolmark_policy::Caller;
-use toolmark_runtime::{Arrived, DispatchError, DispatchErrorKind, Passage, Request, Settled, Stray, StrayKind};
+use toolmark_runtime::{
+    Arrived, Brought, DispatchError, DispatchErrorKind, Passage, Request, Settled, Stray, StrayKind,
+};
 
 use super::{Front, no_view, object, view_name};
 use crate::pack::PackHandle;
@@ -81,6 +83,7 @@ impl Front {
         };
         let arguments = read.to_value();
         let arrived = Arrived {
+            id: self.gateway.ids.now(),
             lookup: params.name(),
             request: Request { tool, arguments: &arguments, task: view.task(), caller },
             read: &read,
@@ -94,8 +97,8 @@ impl Front {
                 &arrived,
                 |other| view.name_of(other).map(str::to_owned),
                 |output: &Output| match output {
-                    Output::Result(result) => result.is_error(),
-                    Output::Fault(_) => true,
+                    Output::Result(result) => Brought { failed: result.is_error(), bytes: result.raw() },
+                    Output::Fault(fault) => Brought { failed: true, bytes: fault.message.as_bytes() },
                 },
                 || dispatch(&snapshot, tool, &request, headers, context, span.as_deref()),
             )

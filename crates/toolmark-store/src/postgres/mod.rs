@@ -31,12 +31,11 @@ pub(crate) use self::address::Misspelled;
 use self::audit::Doubts;
 use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, Counters, DefinitionsChange, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
-use crate::node::NodeClaim;
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
 use crate::watch::Change;
@@ -229,6 +228,14 @@ impl Backend for Postgres {
         self.within(self.load_chain_page(node, after, limit))
     }
 
+    fn open_intents<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<AuditEntry>> {
+        self.within(self.load_open(node))
+    }
+
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>> {
+        self.within(self.take_node(node))
+    }
+
     fn trim<'a>(&'a self, node: &'a str, before: Micros, limit: u32, at: Micros) -> Answer<'a, u64> {
         self.within(self.trim_chain(node, before, limit, at))
     }
@@ -243,10 +250,6 @@ impl Backend for Postgres {
 
     fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>> {
         Box::pin(async { self.listen().await.map(Some) })
-    }
-
-    fn claim_node<'a>(&'a self, node: &'a str) -> Answer<'a, Option<NodeClaim>> {
-        self.within(self.take_node(node))
     }
 
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined> {

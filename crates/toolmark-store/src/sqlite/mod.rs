@@ -5,10 +5,10 @@
 
 mod approvals;
 mod audit;
+mod claim;
 mod definitions;
 mod migrate;
 mod names;
-mod node;
 mod open;
 mod tokens;
 
@@ -20,12 +20,11 @@ use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId}
 
 use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, Counters, DefinitionsChange, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
-use crate::node::NodeClaim;
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
 use crate::watch::Change;
@@ -35,8 +34,6 @@ pub struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
     place: Location,
-    /// Names of nodes that were taken here, where there is no file to lock.
-    nodes: node::Taken,
 }
 
 /// The writing connection with a transaction begun. Dropped without a commit, it is rolled back on its way to the pool.
@@ -221,6 +218,14 @@ impl Backend for Sqlite {
         Box::pin(self.load_chain_page(node, after, limit))
     }
 
+    fn open_intents<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<AuditEntry>> {
+        Box::pin(self.load_open(node))
+    }
+
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>> {
+        Box::pin(std::future::ready(self.lock_node(node)))
+    }
+
     fn trim<'a>(&'a self, node: &'a str, before: Micros, limit: u32, at: Micros) -> Answer<'a, u64> {
         Box::pin(self.trim_chain(node, before, limit, at))
     }
@@ -236,10 +241,6 @@ impl Backend for Sqlite {
     /// SQLite calls nobody: the counters tell.
     fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>> {
         Box::pin(async { Ok(None) })
-    }
-
-    fn claim_node<'a>(&'a self, node: &'a str) -> Answer<'a, Option<NodeClaim>> {
-        Box::pin(async { self.take_node(node) })
     }
 
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined> {

@@ -40,7 +40,7 @@ impl Sqlite {
         let writer = pool(1, settings).connect_with(options.clone()).await.map_err(|error| error_at(&place, &error))?;
         let reading = plain.pragma("query_only", "ON").pragma("cache_size", "-1000");
         let readers = pool(settings.readers.max(1), settings).connect_lazy_with(reading);
-        Ok(Self { writer, readers, place, nodes: super::node::Taken::default() })
+        Ok(Self { writer, readers, place })
     }
 
     /// A database in memory, with one connection for everything.
@@ -55,7 +55,7 @@ impl Sqlite {
         let mut connection = writer.acquire().await.map_err(|error| error_at(&place, &error))?;
         migrate::run(&mut connection, &place).await?;
         drop(connection);
-        Ok(Self { readers: writer.clone(), writer, place, nodes: super::node::Taken::default() })
+        Ok(Self { readers: writer.clone(), writer, place })
     }
 
     /// Lets the log go into the file, and ends all connections.
@@ -172,7 +172,7 @@ fn private_folders(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-pub(super) fn private_file(path: &Path) -> io::Result<()> {
+fn private_file(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
     fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(|_| ())
 }
@@ -183,6 +183,6 @@ fn private_folders(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn private_file(path: &Path) -> io::Result<()> {
+fn private_file(path: &Path) -> io::Result<()> {
     fs::OpenOptions::new().write(true).create_new(true).open(path).map(|_| ())
 }

@@ -1,12 +1,7 @@
 //! Appending: one lock on the head of a node's chain, and one statement for many rows.
-//!
-//! A connection can break while a commit is on its way, and then nobody knows whether it happened. Such a batch is in doubt: the
-//! next one looks first, behind the lock, whether it is there, and leaves out what is. So a record that is tried again is never
-//! written twice.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashSet;
 
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
@@ -14,31 +9,14 @@ use toolmark_core::digest::ArgumentDigest;
 use toolmark_core::verdict::Decision;
 use uuid::Uuid;
 
-use crate::audit::{AuditRecord, Head, Link, Outcome};
+use super::doubts::{Doubt, Key, key};
+use crate::audit::{AuditRecord, Head, Link};
 use crate::error::{Fault, StoreError};
 use crate::postgres::text::kept;
 use crate::postgres::{ANSWER, Postgres, Survives, Writing};
-use crate::time::Micros;
 
 /// How many rows a statement takes.
 const ROWS: usize = 1024;
-
-/// What tells one record from another.
-type Key = (Uuid, Outcome, Micros);
-
-/// How many batches of one node may be in doubt; each sink has at most one.
-const DOUBTS: usize = 32;
-
-/// Batches of which nobody knows whether they were committed, by node.
-#[derive(Default)]
-pub(in crate::postgres) struct Doubts(Mutex<HashMap<String, Vec<Doubt>>>);
-
-/// A batch in doubt: where the chain ended if it was committed, and what it held.
-#[derive(Clone)]
-struct Doubt {
-    head: Head,
-    records: HashSet<Key>,
-}
 
 /// Where a try ended.
 enum Tried {
@@ -98,13 +76,46 @@ impl Postgres {
         let (id, mut head) = self.head(&mut transaction, node).await?;
         let there = self.already_there(&mut transaction, node, id).await?;
         let fresh: Vec<&AuditRecord> = records.iter().copied().filter(|record| !there.contains(&key(record))).collect();
+        let first = head.seq + 1;
         for some in fresh.chunks(ROWS) {
             head = self.insert(&mut transaction, id, node, head, some).await?;
         }
+        self.settle_intents(&mut transaction, id, first, &fresh).await?;
         let query = sqlx::query("UPDATE audit_nodes SET head_seq = $1, head_hash = $2 WHERE id = $3");
         let query = query.bind(signed(head.seq)).bind(head.hash.as_slice()).bind(id);
         query.execute(&mut *transaction).await.map_err(error)?;
         Ok((transaction, head))
+    }
+
+    /// Keeps the list of intents up of which nobody knows yet what became. Most end in the batch that they began in.
+    async fn settle_intents(
+        &self,
+        transaction: &mut Writing,
+        node: i64,
+        first: u64,
+        records: &[&AuditRecord],
+    ) -> Result<(), StoreError> {
+        let error = |error: sqlx::Error| self.error(&error);
+        let (ended, begun): (Vec<_>, Vec<_>) = (first..)
+            .zip(records)
+            .map(|(seq, record)| (record, seq))
+            .partition(|(record, _)| record.outcome.is_final());
+        let ended: HashSet<Uuid> = ended.iter().map(|(record, _)| record.id).collect();
+        let open = begun.iter().filter(|(record, _)| !ended.contains(&record.id));
+        let (ids, seqs): (Vec<Uuid>, Vec<i64>) = open.map(|(record, seq)| (record.id, signed(*seq))).unzip();
+        if !ended.is_empty() {
+            let query = sqlx::query("DELETE FROM audit_open WHERE node = $1 AND id = ANY($2)");
+            let query = query.bind(node).bind(ended.into_iter().collect::<Vec<_>>());
+            query.execute(&mut **transaction).await.map_err(error)?;
+        }
+        if !ids.is_empty() {
+            let query = sqlx::query(
+                "INSERT INTO audit_open (node, id, seq) SELECT $1, o.* FROM UNNEST($2::uuid[], $3::bigint[]) AS o \
+                 ON CONFLICT DO NOTHING",
+            );
+            query.bind(node).bind(ids).bind(seqs).execute(&mut **transaction).await.map_err(error)?;
+        }
+        Ok(())
     }
 
     /// Where the chain of a node ends now that nobody else can append to it. A node that is new gets a chain.
@@ -170,12 +181,13 @@ impl Postgres {
     ) -> Result<(), StoreError> {
         let query = sqlx::query(
             "INSERT INTO audit (node, seq, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
-             task, verdict, reasons, rules, policy, grant_id, arguments, arguments_size, result, result_size, outcome, code, \
+             task, verdict, reasons, rules, policy, grant_id, judged, arguments, arguments_size, result, result_size, outcome, code, \
              stages_ns, total_ns, trace, arguments_body, result_body, prev, hash) \
-             SELECT $1, r.* FROM UNNEST($2::bigint[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], \
-             $8::text[], $9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::text[], $14::text[], $15::text[], \
-             $16::text[], $17::text[], $18::text[], $19::bytea[], $20::bigint[], $21::bytea[], $22::bigint[], $23::text[], \
-             $24::text[], $25::text[], $26::bigint[], $27::bytea[], $28::bytea[], $29::bytea[], $30::bytea[], $31::bytea[]) AS r",
+             SELECT $1, r.* FROM UNNEST($2::bigint[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], \
+             $9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::text[], $14::text[], $15::text[], $16::text[], \
+             $17::text[], $18::text[], $19::text[], $20::bytea[], $21::bigint[], $22::bytea[], $23::bigint[], $24::text[], \
+             $25::text[], $26::text[], $27::bigint[], $28::bytea[], $29::bytea[], $30::bytea[], $31::bytea[], \
+             $32::bytea[]) AS r",
         );
         let query = query
             .bind(id)
@@ -196,6 +208,7 @@ impl Postgres {
             .bind(texts(records, |record| record.rules.as_deref()))
             .bind(texts(records, |record| record.policy.as_deref()))
             .bind(texts(records, |record| record.grant.as_deref()))
+            .bind(texts(records, |record| record.judged.as_deref()))
             .bind(bytes(records, |record| {
                 record.arguments.as_ref().map(|digest| ArgumentDigest::as_bytes(digest).as_slice())
             }))
@@ -238,54 +251,6 @@ impl Postgres {
         let query = query.bind(id).bind(seqs).bind(arguments).bind(results);
         query.execute(&mut **transaction).await.map(|_| ()).map_err(|error| self.error(&error))
     }
-}
-
-impl Doubts {
-    fn with<T>(&self, look: impl FnOnce(&mut HashMap<String, Vec<Doubt>>) -> T) -> T {
-        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Notes a batch before it is committed.
-    fn raise(&self, node: &str, head: Head, records: &[&AuditRecord]) {
-        let records = records.iter().map(|record| key(record)).collect();
-        self.with(|doubts| {
-            let doubts = doubts.entry(node.to_owned()).or_default();
-            if doubts.len() >= DOUBTS {
-                doubts.remove(0);
-            }
-            doubts.push(Doubt { head, records });
-        });
-    }
-
-    /// A batch is committed: nothing that holds any of its records is in doubt any more.
-    fn settle(&self, node: &str, head: Head, records: &[&AuditRecord]) {
-        self.with(|doubts| {
-            let Some(of_node) = doubts.get_mut(node) else { return };
-            of_node.retain(|doubt| {
-                doubt.head != head && !records.iter().any(|record| doubt.records.contains(&key(record)))
-            });
-            if of_node.is_empty() {
-                doubts.remove(node);
-            }
-        });
-    }
-
-    /// The batch that was to end there was not committed.
-    fn dispel(&self, node: &str, head: Head) {
-        self.with(|doubts| {
-            if let Some(of_node) = doubts.get_mut(node) {
-                of_node.retain(|doubt| doubt.head != head);
-            }
-        });
-    }
-
-    fn of(&self, node: &str) -> Vec<Doubt> {
-        self.with(|doubts| doubts.get(node).cloned().unwrap_or_default())
-    }
-}
-
-fn key(record: &AuditRecord) -> Key {
-    (record.id, record.outcome, record.time)
 }
 
 fn each<T>(records: &[&AuditRecord], value: impl Fn(&AuditRecord) -> T) -> Vec<T> {

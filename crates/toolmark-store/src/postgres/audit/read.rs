@@ -63,6 +63,14 @@ impl Postgres {
         rows.iter().map(chain).collect()
     }
 
+    pub(in crate::postgres) async fn load_open(&self, node: &str) -> Result<Vec<AuditEntry>, StoreError> {
+        let mut query = select(true);
+        query.push(" JOIN audit_open o ON o.node = a.node AND o.seq = a.seq WHERE n.node = ").push_bind(kept(node));
+        query.push(" ORDER BY a.seq");
+        let rows = query.build().fetch_all(&self.pool).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| entry(row, true).map_err(|detail| self.unreadable(&detail))).collect()
+    }
+
     pub(in crate::postgres) async fn load_chain_page(
         &self,
         node: &str,
@@ -119,6 +127,18 @@ fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
             query.push(condition).push_bind(kept(text).into_owned());
         }
     }
+    match (filter.rows, filter.outcome) {
+        (true, _) => {}
+        (false, None) => {
+            query.push(
+                " AND (a.outcome <> 'intent' OR EXISTS (SELECT 1 FROM audit_open o WHERE o.node = a.node AND o.id = a.id))",
+            );
+        }
+        (false, Some(Outcome::Intent)) => {
+            query.push(" AND (a.node, a.seq) IN (SELECT o.node, o.seq FROM audit_open o)");
+        }
+        (false, Some(_)) => {}
+    }
     // Words of our own, spelled out so that the planner sees which part of a partial index they are in.
     if let Some(verdict) = filter.verdict {
         query.push(format_args!(" AND a.verdict = '{}'", verdict.as_str()));
@@ -159,6 +179,7 @@ fn record(row: &PgRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, Strin
         rules: shared(row, "rules")?,
         policy: shared(row, "policy")?,
         grant: shared(row, "grant_id")?,
+        judged: shared(row, "judged")?,
         arguments: digest(row, "arguments", "args1:")?,
         arguments_size: get::<Option<i64>>(row, "arguments_size")?.map(i64::cast_unsigned),
         result: bytes(row, "result")?,

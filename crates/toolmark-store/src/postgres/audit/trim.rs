@@ -39,6 +39,7 @@ impl Postgres {
         let Some((seq, hash)) = last else { return Ok(0) };
         for sql in [
             "DELETE FROM audit_bodies WHERE node = $1 AND seq > $2 AND seq <= $3",
+            "DELETE FROM audit_open WHERE node = $1 AND seq > $2 AND seq <= $3",
             "DELETE FROM audit WHERE node = $1 AND seq > $2 AND seq <= $3",
         ] {
             let query = sqlx::query(sql).bind(id).bind(signed(from)).bind(signed(seq));
