@@ -137,7 +137,7 @@ pub(crate) struct Place {
 /// Where a gateway remembers.
 #[derive(Debug, Args)]
 pub(crate) struct StoreName {
-    /// Where to remember: a file, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
+    /// Where to remember: a file, `postgres://…`, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
     #[arg(id = "store", long = "store", value_name = "STORE")]
     pub(crate) name: Option<String>,
 }

@@ -3,9 +3,11 @@
 //! Rules that every back end shares stand elsewhere: how names differ, what a token is, how records are chained. The contract
 //! in `tests/contract.rs` is run on each.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
+use tokio::sync::mpsc;
 use toolmark_core::approval::{
     ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
 };
@@ -18,9 +20,13 @@ use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
+use crate::watch::Change;
 
 /// What a back end answers with.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Numbers that grow when something changes, by what it is: `tokens`, `names` and whatever else is counted.
+pub type Counters = BTreeMap<String, u64>;
 
 /// What holds a claim, for as long as it is kept.
 pub type Held = Box<dyn std::any::Any + Send + Sync>;
@@ -140,6 +146,12 @@ pub trait Backend: Send + Sync {
 
     /// Removes bodies of records older than `before`, up to `limit`. The chain stays verifiable.
     fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64>;
+
+    /// The numbers that grow when something changes, by whatever process.
+    fn counters(&self) -> Answer<'_, Counters>;
+
+    /// Changes as they are called out, where the database does that. The channel ends with the store.
+    fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>>;
 
     /// Makes a call part of the question that is the same and stands, or of this new one. In one step: a parked run of it is taken up,
     /// or `run` is added, waiting on `node`; a question that was answered with no gets none.

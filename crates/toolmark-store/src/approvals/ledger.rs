@@ -15,9 +15,12 @@ use super::AskFilter;
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::time::Micros;
+use crate::watch::Changes;
 
-/// How soon an answer is seen that another program wrote, where the database does not say so by itself.
-const POLL: Duration = Duration::from_millis(150);
+/// How soon the store is asked again when it cannot be watched.
+const POLL: Duration = Duration::from_millis(250);
+/// How often questions are looked at although nobody said that anything changed.
+const SELDOM: Duration = Duration::from_secs(1);
 /// How many old questions are removed at a time.
 const TRIMMED: u32 = 200;
 /// How often runs of nodes that went away are looked for.
@@ -30,6 +33,7 @@ pub struct StoreLedger {
     node: String,
     /// When runs of nodes that went away were last looked for, in microseconds.
     cleared: Arc<AtomicI64>,
+    changes: Arc<tokio::sync::Mutex<Option<Changes>>>,
 }
 
 impl StoreLedger {
@@ -42,7 +46,7 @@ impl StoreLedger {
         if parked + lost > 0 {
             tracing::warn!(node, parked, lost, "runs were left behind when this node went away; none is repeated");
         }
-        Ok(Self { store, node: node.to_owned(), cleared: Arc::default() })
+        Ok(Self { store, node: node.to_owned(), cleared: Arc::default(), changes: Arc::default() })
     }
 }
 
@@ -139,6 +143,17 @@ impl Ledger for StoreLedger {
     }
 
     fn change(&self) -> Later<'_, ()> {
-        Box::pin(tokio::time::sleep(POLL))
+        Box::pin(async move {
+            let mut changes = self.changes.lock().await;
+            if changes.is_none() {
+                *changes = self.store.watch().await.ok();
+            }
+            let Some(told) = changes.as_mut() else { return tokio::time::sleep(POLL).await };
+            // Time runs out for questions without anybody saying so.
+            if let Ok(None) = tokio::time::timeout(SELDOM, told.next()).await {
+                *changes = None;
+                tokio::time::sleep(POLL).await;
+            }
+        })
     }
 }

@@ -15,19 +15,21 @@ mod tokens;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Executor as _, Row as _, Sqlite as Database};
+use tokio::sync::mpsc;
 use toolmark_core::approval::{
     ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
 };
 
 use crate::approvals::AskFilter;
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, DefinitionsChange, Held, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::watch::Change;
 
 /// A store in SQLite.
 pub struct Sqlite {
@@ -232,6 +234,15 @@ impl Backend for Sqlite {
 
     fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64> {
         Box::pin(self.remove_bodies(before, limit))
+    }
+
+    fn counters(&self) -> Answer<'_, Counters> {
+        Box::pin(self.load_counters())
+    }
+
+    /// SQLite calls nobody: the counters tell.
+    fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>> {
+        Box::pin(async { Ok(None) })
     }
 
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined> {

@@ -6,7 +6,7 @@ use toolmark_core::approval::{
 };
 use toolmark_core::digest::{ArgumentDigest, Mark};
 use toolmark_store::approvals::AskFilter;
-use toolmark_store::{Micros, Store};
+use toolmark_store::{Change, Micros, Store};
 
 use crate::place::Place;
 
@@ -263,6 +263,37 @@ pub(crate) async fn versions_grow_with_every_change(place: &impl Place) {
     assert!(matches!(decide(&store, &ask, &ruling).await, Outcome::Made(_)));
     let decided = other.approvals_version().await.expect("a version");
     assert!(decided.asks > asked.asks && decided.grants > asked.grants);
+}
+
+pub(crate) async fn many_who_ask_the_same_at_once_ask_one_question(place: &impl Place) {
+    let mut tasks = Vec::new();
+    for number in 1..=8u128 {
+        let store = place.open().await;
+        tasks.push(tokio::spawn(async move {
+            let joined = store.join_ask(&ask(number, "{}"), &format!("n{number}")).await.expect("joined");
+            (joined.ask.id, joined.fresh)
+        }));
+    }
+    let mut asked = Vec::new();
+    for task in tasks {
+        asked.push(task.await.expect("no panic"));
+    }
+    assert_eq!(asked.iter().filter(|(_, fresh)| *fresh).count(), 1, "{asked:?}");
+    assert!(asked.iter().all(|(id, _)| *id == asked[0].0), "{asked:?}");
+    let store = place.open().await;
+    assert_eq!(store.runs_of(asked[0].0).await.expect("runs").len(), 8);
+}
+
+pub(crate) async fn questions_and_answers_are_told(place: &impl Place) {
+    let (store, other) = (place.open().await, place.open().await);
+    let mut changes = other.watch().await.expect("watched");
+    let ask = ask(1, "{}");
+    joined(&store, &ask).await;
+    let about = |change: Option<Change>| matches!(change, Some(Change::Unknown)) || change == Some(Change::Ask(ask.id));
+    while !about(changes.next().await) {}
+    let ruling = Ruling { scope: Scope::Always, ..Ruling::once(true, given(20)) };
+    assert!(matches!(decide(&store, &ask, &ruling).await, Outcome::Made(_)));
+    while changes.next().await.expect("watched") != Change::Grants {}
 }
 
 pub(crate) async fn a_shared_key_is_one_for_all(place: &impl Place) {
