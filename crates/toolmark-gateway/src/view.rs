@@ -232,6 +232,10 @@ fn shown(snapshot: &Snapshot, tool: &Tool, name: &str) -> Bytes {
     if let Some(state) = tool.pack().and_then(|pack| snapshot.away(pack)) {
         meta.insert("dev.toolmark/pack".into(), json!({"state": state.as_str()}));
     }
+    let standing = snapshot.workspace().standing(tool);
+    if standing.is_changed() {
+        meta.insert("dev.toolmark/pin".into(), json!({"state": standing.as_str()}));
+    }
     if let Some(names) = display_names(snapshot, tool) {
         meta.insert("dev.toolmark/names".into(), names);
     }

@@ -146,6 +146,9 @@ impl Workspace {
             changed: prepared.is_changed(),
             preset: self.preset(),
         });
+        if let Some(reason) = prepared.standing().reason() {
+            verdict = verdict.and(reason);
+        }
         let answer = self.policy().judge_settled(
             prepared.settled(),
             &toolmark_policy::Request {

@@ -12,6 +12,7 @@ pub(crate) mod inspect;
 pub(crate) mod lint;
 pub(crate) mod login;
 pub(crate) mod pin;
+pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod resolve;
 pub(crate) mod stdio;
