@@ -11,6 +11,7 @@ use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
 use crate::commands::login::{LoginArguments, LogoutArguments};
+use crate::commands::store::StoreCommand;
 use crate::commands::token::TokenCommand;
 use crate::commands::tools::ListTools;
 use crate::commands::wrap::{Unwrap, Wrap};
@@ -44,6 +45,9 @@ pub(crate) enum Command {
     /// Work with the tokens that let callers in
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Work with what the gateway remembers: bring it up to date, take it along
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Log in to the server of a pack that asks for OAuth
     Login(LoginArguments),
     /// Forget the login of a pack
@@ -461,6 +465,7 @@ impl Cli {
             Command::Tools(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Token(command) => command.wants_json(),
+            Command::Store(command) => command.wants_json(),
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,
             Command::Lint(arguments) => arguments.json || arguments.sarif,
