@@ -7,6 +7,7 @@ use toolmark_core::exposure::{Mode, ProfileName};
 use toolmark_core::gate::Preset;
 use toolmark_core::severity::Severity;
 
+use crate::commands::audit::Audit;
 use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     /// Work with what the gateway remembers: bring it up to date, take it along
     #[command(subcommand)]
     Store(StoreCommand),
+    /// Show who called what and what became of it; verify, export and trim that record
+    Audit(Box<Audit>),
     /// Log in to the server of a pack that asks for OAuth
     Login(LoginArguments),
     /// Forget the login of a pack
@@ -266,9 +269,22 @@ pub(crate) struct Pin {
     #[command(flatten)]
     pub(crate) tools: Tools,
 
-    /// The lock file to write
-    #[arg(long, value_name = "FILE", default_value = "toolmark.lock")]
-    pub(crate) lock: PathBuf,
+    /// Without --tools: pin the packs of a configuration, as its gateway last saw them
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// The lock file to write [default: toolmark.lock, beside the configuration where one is pinned]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+
+    /// Keep the definitions too, so that a gateway can list the tools before their servers are there [default: as in the lock
+    /// file that is there]
+    #[arg(long, overrides_with = "no_definitions")]
+    pub(crate) definitions: bool,
+
+    /// Keep no definitions
+    #[arg(long, overrides_with = "definitions")]
+    pub(crate) no_definitions: bool,
 
     /// Write nothing; exit with 1 when the lock file would change
     #[arg(long)]
@@ -473,6 +489,7 @@ impl Cli {
             Command::Diff(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
             Command::Policy(Policy::Check(arguments)) => arguments.json,
+            Command::Audit(arguments) => arguments.wants_json(),
             Command::Baseline(Baseline::Learn(arguments)) => arguments.json,
             Command::Baseline(Baseline::Show(arguments)) => arguments.json,
             Command::Baseline(Baseline::Diff(arguments)) => arguments.json,

@@ -8,10 +8,12 @@ use std::future::Future;
 use std::pin::Pin;
 
 use tokio::sync::mpsc;
-use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId};
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
+};
 use toolmark_core::exposure::Published;
 
-use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
+use crate::approvals::AskFilter;
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
@@ -173,7 +175,11 @@ pub trait Backend: Send + Sync {
         decided: &'a Decided,
         grant: Option<&'a Grant>,
         until: Micros,
-    ) -> Answer<'a, Decision>;
+    ) -> Answer<'a, Outcome>;
+
+    /// Questions that were answered with no, or with yes while a run of theirs has not begun, and whose time is not over; at most ten
+    /// thousand.
+    fn answered_asks(&self, now: Micros) -> Answer<'_, Vec<(AskKey, Micros)>>;
 
     /// Marks open questions whose time is over, and withdraws the runs that nobody waits for.
     fn expire_asks(&self, now: Micros) -> Answer<'_, u64>;
@@ -199,6 +205,9 @@ pub trait Backend: Send + Sync {
     /// Parks what waits on a node and marks as lost what runs there. Returns how many of each.
     fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)>;
 
+    /// The nodes that have runs which wait or run.
+    fn busy_nodes(&self) -> Answer<'_, Vec<String>>;
+
     /// Grants, oldest first.
     fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>>;
 
@@ -208,7 +217,7 @@ pub trait Backend: Send + Sync {
     /// Counts a use of a grant that has one left.
     fn use_grant(&self, id: GrantId) -> Answer<'_, bool>;
 
-    /// Takes back a grant that holds.
+    /// Takes back a grant that holds, and withdraws the runs that were approved with it and have not begun.
     fn revoke_grant<'a>(&'a self, id: GrantId, by: &'a Given) -> Answer<'a, bool>;
 
     /// Numbers that grow whenever a question or a grant changes, by whatever process.

@@ -96,6 +96,7 @@ contract! {
         each_round_of_a_run_begins_once,
         a_grant_is_given_with_its_decision_and_used_so_often_and_no_more,
         a_revoked_grant_stays_revoked,
+        a_revoked_grant_takes_back_the_runs_that_have_not_begun,
         versions_grow_with_every_change,
         many_who_ask_the_same_at_once_ask_one_question,
         questions_and_answers_are_told,

@@ -8,11 +8,11 @@ mod runs;
 
 use sqlx::QueryBuilder;
 use sqlx::postgres::PgRow;
-use toolmark_core::approval::{Ask, AskId, AskState, Decided, Grant, RunId};
+use toolmark_core::approval::{ApprovalsVersion, Ask, AskId, AskKey, AskState, Decided, Grant, Joined, Outcome, RunId};
 
 use super::text::kept;
 use super::{Postgres, Survives, Writing};
-use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined};
+use crate::approvals::AskFilter;
 use crate::error::StoreError;
 use crate::time::Micros;
 use crate::watch::Change;
@@ -117,13 +117,13 @@ impl Postgres {
         decided: &Decided,
         grant: Option<&Grant>,
         until: Micros,
-    ) -> Result<Decision, StoreError> {
+    ) -> Result<Outcome, StoreError> {
         let mut transaction = self.begin(Survives::PowerLoss).await?;
         let query = sqlx::query("SELECT body FROM asks WHERE id = $1 FOR UPDATE").bind(id.to_string());
         let row = query.fetch_optional(&mut *transaction).await.map_err(|error| self.error(&error))?;
-        let Some(mut ask) = row.as_ref().map(|row| self.ask_of(row)).transpose()? else { return Ok(Decision::Unknown) };
+        let Some(mut ask) = row.as_ref().map(|row| self.ask_of(row)).transpose()? else { return Ok(Outcome::Unknown) };
         if !ask.is_open(decided.given.at) {
-            return Ok(Decision::TooLate(Box::new(ask)));
+            return Ok(Outcome::TooLate(Box::new(ask)));
         }
         ask.state = AskState::Decided(decided.clone());
         // A yes given in the last minute must still be of use; a no stands as long as the question would have.
@@ -140,7 +140,7 @@ impl Postgres {
         }
         self.note_change(&mut transaction, "asks", Change::Ask(id)).await?;
         self.commit(transaction).await?;
-        Ok(Decision::Made(Box::new(ask)))
+        Ok(Outcome::Made(Box::new(ask)))
     }
 
     async fn save_ask(&self, transaction: &mut Writing, ask: &Ask) -> Result<(), StoreError> {
@@ -148,6 +148,16 @@ impl Postgres {
         let query = query.bind(ask.state.as_str()).bind(ask.expires.get());
         let query = query.bind(self.written(ask)?).bind(ask.id.to_string());
         query.execute(&mut **transaction).await.map(|_| ()).map_err(|error| self.error(&error))
+    }
+
+    pub(super) async fn load_answered(&self, now: Micros) -> Result<Vec<(AskKey, Micros)>, StoreError> {
+        let query = sqlx::query(
+            "SELECT key, expires_us FROM asks WHERE (state = 'approved' OR state = 'rejected') AND expires_us > $1 \
+             AND (state = 'rejected' OR EXISTS \
+             (SELECT 1 FROM runs WHERE runs.ask = asks.id AND runs.state IN ('waiting', 'parked', 'held'))) LIMIT 10000",
+        );
+        let rows = query.bind(now.get()).fetch_all(&self.pool).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| Ok((AskKey::read(&self.text(row, "key")?), self.time(row, "expires_us")?))).collect()
     }
 
     pub(super) async fn end_asks(&self, now: Micros) -> Result<u64, StoreError> {

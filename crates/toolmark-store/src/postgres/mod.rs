@@ -25,12 +25,14 @@ use std::time::Duration;
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{Postgres as Database, Row as _, Transaction};
 use tokio::sync::mpsc;
-use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId};
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
+};
 
 pub use self::address::Address;
 pub(crate) use self::address::Misspelled;
 use self::audit::Doubts;
-use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
+use crate::approvals::AskFilter;
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
@@ -276,8 +278,12 @@ impl Backend for Postgres {
         decided: &'a Decided,
         grant: Option<&'a Grant>,
         until: Micros,
-    ) -> Answer<'a, Decision> {
+    ) -> Answer<'a, Outcome> {
         self.within(self.save_decision(id, decided, grant, until))
+    }
+
+    fn answered_asks(&self, now: Micros) -> Answer<'_, Vec<(AskKey, Micros)>> {
+        self.within(self.load_answered(now))
     }
 
     fn expire_asks(&self, now: Micros) -> Answer<'_, u64> {
@@ -310,6 +316,10 @@ impl Backend for Postgres {
 
     fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)> {
         self.within(self.end_node(node, at))
+    }
+
+    fn busy_nodes(&self) -> Answer<'_, Vec<String>> {
+        self.within(self.load_busy_nodes())
     }
 
     fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>> {

@@ -17,9 +17,11 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Executor as _, Row as _, Sqlite as Database};
 use tokio::sync::mpsc;
-use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId};
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
+};
 
-use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
+use crate::approvals::AskFilter;
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
@@ -267,8 +269,12 @@ impl Backend for Sqlite {
         decided: &'a Decided,
         grant: Option<&'a Grant>,
         until: Micros,
-    ) -> Answer<'a, Decision> {
+    ) -> Answer<'a, Outcome> {
         Box::pin(self.save_decision(id, decided, grant, until))
+    }
+
+    fn answered_asks(&self, now: Micros) -> Answer<'_, Vec<(AskKey, Micros)>> {
+        Box::pin(self.load_answered(now))
     }
 
     fn expire_asks(&self, now: Micros) -> Answer<'_, u64> {
@@ -301,6 +307,10 @@ impl Backend for Sqlite {
 
     fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)> {
         Box::pin(self.end_node(node, at))
+    }
+
+    fn busy_nodes(&self) -> Answer<'_, Vec<String>> {
+        Box::pin(self.load_busy_nodes())
     }
 
     fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>> {

@@ -1,9 +1,8 @@
 //! The call ledger in PostgreSQL: a run moves on by the change of its row, which only one node makes.
 
 use sqlx::postgres::{PgArguments, PgRow};
-use toolmark_core::approval::{Ask, AskId, RunId};
+use toolmark_core::approval::{Ask, AskId, Run, RunId, RunState};
 
-use crate::approvals::{Run, RunState};
 use crate::error::StoreError;
 use crate::postgres::text::kept;
 use crate::postgres::{Postgres, Survives, Writing};
@@ -125,6 +124,12 @@ impl Postgres {
         self.commit(transaction).await?;
         let [parked, lost] = numbers;
         Ok((parked, lost))
+    }
+
+    pub(in crate::postgres) async fn load_busy_nodes(&self) -> Result<Vec<String>, StoreError> {
+        let query = sqlx::query("SELECT DISTINCT node FROM runs WHERE state = 'waiting' OR state = 'running'");
+        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| Ok(self.text(row, "node")?.into_owned())).collect()
     }
 
     fn run_of(&self, row: &PgRow) -> Result<Run, StoreError> {

@@ -13,6 +13,7 @@ CREATE TABLE asks (
 
 CREATE INDEX asks_key ON asks (key, id) WHERE state <> 'expired';
 CREATE INDEX asks_pending ON asks (expires_us) WHERE state = 'pending';
+CREATE INDEX asks_answered ON asks (expires_us) WHERE state = 'approved' OR state = 'rejected';
 CREATE INDEX asks_state ON asks (state, id);
 CREATE INDEX asks_tool ON asks (mark, principal, id);
 
