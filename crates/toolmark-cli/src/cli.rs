@@ -13,6 +13,7 @@ use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
 use crate::commands::login::{LoginArguments, LogoutArguments};
+use crate::commands::store::StoreCommand;
 use crate::commands::token::TokenCommand;
 use crate::commands::tools::ListTools;
 use crate::commands::wrap::{Unwrap, Wrap};
@@ -49,6 +50,9 @@ pub(crate) enum Command {
     /// Decide about calls that wait for a person, and see what was decided
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
+    /// Work with what the gateway remembers: bring it up to date, take it along
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Show who called what and what became of it; verify, export and trim that record
     Audit(Box<Audit>),
     /// Log in to the server of a pack that asks for OAuth
@@ -481,6 +485,7 @@ impl Cli {
             Command::Tools(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Token(command) => command.wants_json(),
+            Command::Store(command) => command.wants_json(),
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,
             Command::Lint(arguments) => arguments.json || arguments.sarif,

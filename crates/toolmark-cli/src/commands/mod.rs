@@ -16,6 +16,7 @@ pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod resolve;
 pub(crate) mod stdio;
+pub(crate) mod store;
 pub(crate) mod token;
 pub(crate) mod tools;
 pub(crate) mod up;
