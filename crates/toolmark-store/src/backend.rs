@@ -21,6 +21,7 @@ use crate::names::{KnownNames, NameScope};
 use crate::pins;
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
+use crate::transfer::{Part, Row, Table, Taken};
 use crate::watch::Change;
 
 /// What a back end answers with.
@@ -237,6 +238,15 @@ pub trait Backend: Send + Sync {
 
     /// Forgets the pin of a tool; says whether there was one.
     fn forget_pin<'a>(&'a self, tool: &'a str) -> Answer<'a, bool>;
+
+    /// The version of what is kept: grows when tables or columns come.
+    fn version(&self) -> u64;
+
+    /// Sends every row of every table, table after table, as of one moment. Ends early, without an error, when nobody takes them.
+    fn export(&self, out: mpsc::Sender<(&'static Table, Row)>) -> Answer<'_, ()>;
+
+    /// Takes rows until it is told that these were all, and keeps all or none. The store must be empty.
+    fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken>;
 
     /// A failure that is not the database's own, at this place.
     fn failure(&self, detail: &str) -> StoreError;

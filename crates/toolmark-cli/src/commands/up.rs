@@ -12,7 +12,7 @@ use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
 use toolmark_gateway::{Gateway, GatewayBuilder, PackState, Serve};
 use toolmark_store::audit::{AuditSink, Durability, SinkSettings};
-use toolmark_store::{Location, Micros, Settings, Store};
+use toolmark_store::{Location, Micros, Migration, Settings, Store};
 
 use self::reload::Followed;
 use crate::cli::Up;
@@ -133,11 +133,16 @@ pub(crate) fn location(written: &Written, named: Option<&str>) -> Result<Locatio
 
 /// Opens a store.
 pub(crate) async fn open(location: &Location) -> Result<Store, Failure> {
+    migrate(location).await.map(|(store, _)| store)
+}
+
+/// The same, and says from which version it was brought to which.
+pub(crate) async fn migrate(location: &Location) -> Result<(Store, Migration), Failure> {
     let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
     };
-    let store = Store::open(location, &Settings::new(clock)).await;
+    let store = Store::migrate(location, &Settings::new(clock)).await;
     store.map_err(|error| Failure::refused(Exit::Failed, &error))
 }
 

@@ -17,6 +17,7 @@ mod open;
 mod pins;
 mod text;
 mod tokens;
+mod transfer;
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -42,6 +43,7 @@ use crate::names::{KnownNames, NameScope};
 use crate::pins::Pin;
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::transfer::{Part, Row, Table, Taken};
 use crate::watch::Change;
 
 /// How long anybody waits for an answer over a connection that seems to be there.
@@ -360,6 +362,18 @@ impl Backend for Postgres {
 
     fn forget_pin<'a>(&'a self, tool: &'a str) -> Answer<'a, bool> {
         self.within(self.remove_pin(tool))
+    }
+
+    fn version(&self) -> u64 {
+        migrate::NEWEST.unsigned_abs()
+    }
+
+    fn export(&self, out: mpsc::Sender<(&'static Table, Row)>) -> Answer<'_, ()> {
+        Box::pin(self.send_all(out))
+    }
+
+    fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken> {
+        Box::pin(self.take_all(parts))
     }
 
     fn failure(&self, detail: &str) -> StoreError {

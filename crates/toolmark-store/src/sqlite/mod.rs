@@ -12,6 +12,7 @@ mod names;
 mod open;
 mod pins;
 mod tokens;
+mod transfer;
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
@@ -31,6 +32,7 @@ use crate::names::{KnownNames, NameScope};
 use crate::pins::Pin;
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::transfer::{Part, Row, Table, Taken};
 use crate::watch::Change;
 
 /// A store in SQLite.
@@ -351,6 +353,18 @@ impl Backend for Sqlite {
 
     fn forget_pin<'a>(&'a self, tool: &'a str) -> Answer<'a, bool> {
         Box::pin(self.remove_pin(tool))
+    }
+
+    fn version(&self) -> u64 {
+        migrate::NEWEST.unsigned_abs()
+    }
+
+    fn export(&self, out: mpsc::Sender<(&'static Table, Row)>) -> Answer<'_, ()> {
+        Box::pin(self.send_all(out))
+    }
+
+    fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken> {
+        Box::pin(self.take_all(parts))
     }
 
     fn failure(&self, detail: &str) -> StoreError {
