@@ -153,7 +153,9 @@ mod tests {
 
     #[test]
     fn a_change_is_spelled_as_it_is_read() {
-        for change in [Change::Tokens, Change::Grants, Change::Names, Change::Pins, Change::Unknown, Change::Ask(AskId::new(7))] {
+        for change in
+            [Change::Tokens, Change::Grants, Change::Names, Change::Pins, Change::Unknown, Change::Ask(AskId::new(7))]
+        {
             assert_eq!(Change::parse(&change.to_string()), change);
         }
         for other in ["", "asks:", "asks:7x", "something new"] {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::digest::Mark;
-use toolmark_core::drift::{Drift, exactly};
+use toolmark_core::drift::{Drift, PartChange, PartTexts, exactly};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::{Lock, Pinned};
 use toolmark_core::text::visible;
@@ -18,8 +18,8 @@ use crate::commands::up::{location, open};
 use crate::commands::{diff, resolve};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
 use crate::workspace::Written;
+use crate::{input, output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PinsCommand {
@@ -63,8 +63,12 @@ pub(crate) struct PinsDiff {
 #[derive(Debug, Args)]
 pub(crate) struct PinsAccept {
     /// The tools, by canonical or unique short name
-    #[arg(required = true)]
+    #[arg(required_unless_present = "pack")]
     pub(crate) tools: Vec<String>,
+
+    /// Accept every tool of this pack that changed
+    #[arg(long, value_name = "PACK")]
+    pub(crate) pack: Option<String>,
 
     /// Accept only if the tool has this mark, as `toolmark pins diff` shows it; for one tool
     #[arg(long, value_name = "MARK")]
@@ -208,15 +212,24 @@ fn show(arguments: &PinsDiff, known: &Known) -> Result<Exit, Failure> {
 }
 
 async fn accept(arguments: &PinsAccept, known: &Known) -> Result<Exit, Failure> {
-    let mut accepted: Vec<(String, Pinned)> = Vec::new();
+    let mut tools = Vec::new();
     for name in &arguments.tools {
-        let tool = known.tool(name)?;
+        tools.push(known.tool(name)?);
+    }
+    if let Some(pack) = &arguments.pack {
+        input::require_pack(&known.seen, pack)?;
+        let rows = known.rows();
+        let changed = rows.iter().filter(|row| row.state() == "changed").filter_map(|row| row.tool);
+        tools.extend(changed.filter(|tool| tool.pack() == Some(pack.as_str())));
+    }
+    let mut accepted: Vec<(String, Pinned)> = Vec::new();
+    for tool in &tools {
         let shown = || visible(tool.canonical().as_str(), 200);
         if known.lock.as_ref().is_some_and(|lock| lock.get(tool.canonical().as_str()).is_some()) {
             return Err(Failure::refused(Exit::BadInput, &PinsError::InLock(shown())));
         }
         match arguments.mark {
-            Some(_) if arguments.tools.len() > 1 => return Err(Failure::refused(Exit::BadInput, &PinsError::OneMark)),
+            Some(_) if tools.len() > 1 => return Err(Failure::refused(Exit::BadInput, &PinsError::OneMark)),
             Some(wanted) if wanted != tool.mark() => {
                 let error = PinsError::Mark { tool: shown(), is: Box::new(tool.mark()), wanted: Box::new(wanted) };
                 return Err(Failure::refused(Exit::BadInput, &error));
@@ -233,6 +246,9 @@ async fn accept(arguments: &PinsAccept, known: &Known) -> Result<Exit, Failure> 
             accepted.iter().map(|(tool, pinned)| json!({"tool": tool, "mark": pinned.mark()})).collect();
         output::json(&json!({ "accepted": tools }))?;
         return Ok(Exit::Success);
+    }
+    if accepted.is_empty() {
+        output::line("no tool has changed")?;
     }
     for (tool, pinned) in &accepted {
         output::line(format_args!("`{}` is pinned as it is now: {}", output::safe(tool), pinned.mark()))?;
@@ -328,12 +344,12 @@ impl Row<'_> {
         let mut json = self.to_json();
         let (Some(pinned), Some(tool)) = (self.pinned, self.tool) else { return json };
         let meaning = Drift::since(pinned, tool);
-        let part = |texts: &toolmark_core::drift::PartTexts| {
+        let part = |texts: &PartTexts| {
             let known = meaning.iter().find(|known| known.part() == texts.part());
             json!({
                 "part": texts.part(),
-                "severity": known.map(|known| known.severity()),
-                "summary": known.map(|known| known.summary()),
+                "severity": known.map(PartChange::severity),
+                "summary": known.map(PartChange::summary),
                 "was": texts.was().to_string(),
                 "is": texts.is().to_string(),
             })

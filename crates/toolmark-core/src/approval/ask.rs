@@ -417,7 +417,8 @@ impl Explain for RulingError {
             Self::Edited(_) => "give an object, such as `--arguments '{\"limit\": 10}'`, and approve once".into(),
             Self::SeenOther => "look at the call again, then answer".into(),
             Self::Pin(_) => {
-                "approve without pinning, then read `toolmark pins diff TOOL` and use `toolmark pins accept TOOL`".into()
+                "approve without pinning, then read `toolmark pins diff TOOL` and use `toolmark pins accept TOOL`"
+                    .into()
             }
             Self::Empty => "give at least one use, and an end in the future".into(),
         }

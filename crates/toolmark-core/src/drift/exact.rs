@@ -89,7 +89,8 @@ fn between(old: &Reading<'_>, new: &Reading<'_>) -> Vec<PartTexts> {
 fn unkept(pinned: &Pinned, new: &Reading<'_>) -> Vec<PartTexts> {
     let now: Vec<(String, String)> =
         new.part_digests().into_iter().map(|(part, digest)| (part, digest.short())).collect();
-    let names: BTreeSet<&str> = pinned.parts().keys().chain(now.iter().map(|(part, _)| part)).map(String::as_str).collect();
+    let names: BTreeSet<&str> =
+        pinned.parts().keys().chain(now.iter().map(|(part, _)| part)).map(String::as_str).collect();
     let of_now = |name: &str| now.iter().find(|(part, _)| part == name).map(|(_, digest)| digest);
     let differs = |name: &&str| pinned.parts().get(*name) != of_now(name);
     let part = |name: &str| {

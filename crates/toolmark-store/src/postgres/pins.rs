@@ -19,7 +19,8 @@ impl Postgres {
     fn pin(&self, row: &PgRow) -> Result<Pin, StoreError> {
         let by = self.text(row, "accepted_by")?.into_owned();
         let (tool, body, how) = (self.text(row, "tool")?, self.text(row, "body")?, self.text(row, "how")?);
-        Pin::read(&tool, &body, &how, by, self.time(row, "accepted_us")?).map_err(|why| self.unreadable(&visible(&why, 300)))
+        Pin::read(&tool, &body, &how, by, self.time(row, "accepted_us")?)
+            .map_err(|why| self.unreadable(&visible(&why, 300)))
     }
 
     pub(super) async fn insert_pins(&self, pins: &[Pin]) -> Result<Vec<Pin>, StoreError> {
@@ -78,9 +79,8 @@ impl Postgres {
         pin: &Pin,
         on_conflict: &'static str,
     ) -> Result<bool, StoreError> {
-        let mut query = sqlx::QueryBuilder::new(
-            "INSERT INTO pins (tool, mark, body, how, accepted_by, accepted_us) VALUES (",
-        );
+        let mut query =
+            sqlx::QueryBuilder::new("INSERT INTO pins (tool, mark, body, how, accepted_by, accepted_us) VALUES (");
         let body = pin.body();
         let mut values = query.separated(", ");
         values.push_bind(kept(&pin.tool).into_owned()).push_bind(pin.pinned.mark().to_string());

@@ -318,14 +318,7 @@ pub const TABLES: &[Table] = &[
     Table {
         kind: "pin",
         name: "pins",
-        columns: &[
-            text("tool"),
-            text("mark"),
-            text("body"),
-            text("how"),
-            text("accepted_by"),
-            number("accepted_us"),
-        ],
+        columns: &[text("tool"), text("mark"), text("body"), text("how"), text("accepted_by"), number("accepted_us")],
         select: Sql::Common("SELECT tool, mark, body, how, accepted_by, accepted_us FROM pins ORDER BY tool"),
         insert: Sql::Common(
             "INSERT INTO pins (tool, mark, body, how, accepted_by, accepted_us) \

@@ -24,13 +24,17 @@ fn texts(old: &str, new: &str) -> (String, String) {
 fn each_changed_part_is_shown_as_it_was_and_as_it_is() {
     let all = parts(r#""description":"Adds.","title":"A""#, r#""description":"Adds twice.","icons":[]"#);
     let expected = [("description", "Adds.", "Adds twice."), ("icons", "(nothing)", "[]"), ("title", "A", "(nothing)")];
-    let expected: Vec<_> = expected.iter().map(|(part, was, is)| (part.to_string(), was.to_string(), is.to_string())).collect();
+    let expected: Vec<_> =
+        expected.iter().map(|(part, was, is)| (part.to_string(), was.to_string(), is.to_string())).collect();
     assert_eq!(all, expected);
 }
 
 #[test]
 fn what_nobody_sees_is_written_out() {
-    assert_eq!(texts(r#""ab""#, r#""a\u{db40}\u{dc41}b""#.replace("u{db40}", "udb40").replace("u{dc41}", "udc41").as_str()).1, "a\\u{e0041}b");
+    assert_eq!(
+        texts(r#""ab""#, r#""a\u{db40}\u{dc41}b""#.replace("u{db40}", "udb40").replace("u{dc41}", "udc41").as_str()).1,
+        "a\\u{e0041}b"
+    );
 }
 
 #[test]
@@ -51,7 +55,8 @@ fn a_repeated_end_is_not_counted_twice() {
 
 #[test]
 fn a_lock_without_texts_says_that_it_kept_none() {
-    let catalog = |text: &str| Snapshot::of(&Document::new("t.jsonl", text.to_owned()), "p").into_builder().build().unwrap();
+    let catalog =
+        |text: &str| Snapshot::of(&Document::new("t.jsonl", text.to_owned()), "p").into_builder().build().unwrap();
     let lock = Lock::of(&catalog(r#"[{"name":"t","description":"old"}]"#));
     let new = catalog(r#"[{"name":"t","description":"new"}]"#);
     let said = exactly(lock.get("p.t"), new.tools().next().unwrap());
