@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Call(arguments) => commands::call::run(&arguments),
         Command::Token(command) => commands::token::run(&command),
         Command::Audit(arguments) => commands::audit::run(&arguments),
+        Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Login(arguments) => commands::login::login(&arguments),
         Command::Logout(arguments) => commands::login::forget(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),

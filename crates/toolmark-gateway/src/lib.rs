@@ -18,6 +18,7 @@ mod names;
 mod offers;
 mod pack;
 mod pages;
+pub mod replay;
 mod server;
 mod service;
 mod snapshot;

@@ -133,11 +133,16 @@ pub(crate) fn location(written: &Written, named: Option<&str>) -> Result<Locatio
 
 /// Opens a store.
 pub(crate) async fn open(location: &Location) -> Result<Store, Failure> {
+    open_for(location, 3).await
+}
+
+/// Opens a store for so many readers at once.
+pub(crate) async fn open_for(location: &Location, readers: u32) -> Result<Store, Failure> {
     let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
     };
-    let store = Store::open(location, &Settings::new(clock)).await;
+    let store = Store::open(location, &Settings { readers, ..Settings::new(clock) }).await;
     store.map_err(|error| Failure::refused(Exit::Failed, &error))
 }
 
