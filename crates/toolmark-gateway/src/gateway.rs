@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 use toolmark_config::Config;
+use toolmark_config::sections;
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
@@ -266,8 +267,10 @@ impl Gateway {
             }
             reloaded.removed.sort();
             let before = &state.config;
+            // Lists are written anew by the next snapshot; everything else of `[gateway]` holds for as long as it runs.
+            let gateway = sections::Gateway { list_meta: config.gateway.list_meta, ..before.gateway.clone() };
             for (part, same) in
-                [("gateway", before.gateway == config.gateway), ("telemetry", before.telemetry == config.telemetry)]
+                [("gateway", gateway == config.gateway), ("telemetry", before.telemetry == config.telemetry)]
             {
                 reloaded.later.extend((!same).then_some(part));
             }

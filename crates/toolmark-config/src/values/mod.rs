@@ -22,7 +22,7 @@ pub use size::Size;
 pub use template::{Part, Template};
 pub(crate) use template::{is_environment_name, is_variable};
 pub(crate) use words::no_word;
-pub use words::{Durability, Era, Grant, LogFormat, Transport, Trust};
+pub use words::{Durability, Era, Grant, ListMeta, LogFormat, Transport, Trust};
 
 #[cfg(test)]
 mod tests;

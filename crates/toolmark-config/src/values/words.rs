@@ -101,6 +101,19 @@ words! {
 }
 
 words! {
+    /// How much of what Toolmark knows about a tool stands in lists, in `_meta`.
+    pub enum ListMeta {
+        /// Who it is, what it does and what people call it.
+        #[default]
+        Full = "full",
+        /// Its canonical name and its mark.
+        Mark = "mark",
+        /// Nothing, except that its server is away.
+        None = "none",
+    }
+}
+
+words! {
     /// How log lines are written.
     pub enum LogFormat {
         /// For people.
