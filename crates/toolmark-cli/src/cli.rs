@@ -7,6 +7,7 @@ use toolmark_core::exposure::{Mode, ProfileName};
 use toolmark_core::gate::Preset;
 use toolmark_core::severity::Severity;
 
+use crate::commands::audit::Audit;
 use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     /// Work with the tokens that let callers in
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Show who called what and what became of it; verify, export and trim that record
+    Audit(Box<Audit>),
     /// Log in to the server of a pack that asks for OAuth
     Login(LoginArguments),
     /// Forget the login of a pack
@@ -134,7 +137,7 @@ pub(crate) struct Place {
 /// Where a gateway remembers.
 #[derive(Debug, Args)]
 pub(crate) struct StoreName {
-    /// Where to remember: a file, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
+    /// Where to remember: a file, `postgres://…`, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
     #[arg(id = "store", long = "store", value_name = "STORE")]
     pub(crate) name: Option<String>,
 }
@@ -481,6 +484,7 @@ impl Cli {
             Command::Diff(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
             Command::Policy(Policy::Check(arguments)) => arguments.json,
+            Command::Audit(arguments) => arguments.wants_json(),
             Command::Baseline(Baseline::Learn(arguments)) => arguments.json,
             Command::Baseline(Baseline::Show(arguments)) => arguments.json,
             Command::Baseline(Baseline::Diff(arguments)) => arguments.json,

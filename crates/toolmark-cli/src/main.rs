@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Tools(arguments) => commands::tools::run(&arguments),
         Command::Call(arguments) => commands::call::run(&arguments),
         Command::Token(command) => commands::token::run(&command),
+        Command::Audit(arguments) => commands::audit::run(&arguments),
         Command::Login(arguments) => commands::login::login(&arguments),
         Command::Logout(arguments) => commands::login::forget(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),

@@ -6,8 +6,10 @@ use toolmark_core::names::PackName;
 use toolmark_policy::{PolicyConfig, RuleConfig};
 
 use crate::read::{self, ReadConfigError, Refused, Section, table};
-use crate::sections::{Console, Gateway, Names, Pack, PolicySection, Profile, RuleShape, Task, Telemetry};
-use crate::values::{Entries, Name};
+use crate::sections::{
+    Approvals, Audit, Console, Gateway, Names, Pack, PolicySection, Profile, RuleShape, Task, Telemetry,
+};
+use crate::values::{Durability, Entries, Name};
 
 table! {
     /// The configuration of Toolmark.
@@ -25,6 +27,10 @@ table! {
         pub policy: PolicySection,
         /// The gateway itself.
         pub gateway: Gateway,
+        /// How people are asked.
+        pub approvals: Approvals,
+        /// The record of every call.
+        pub audit: Audit,
         /// Traces, metrics and logs.
         pub telemetry: Telemetry,
         /// How names are chosen.
@@ -51,6 +57,12 @@ impl Config {
         read::read(text, label)
     }
 
+    /// When a record counts as written.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        self.audit.durability.unwrap_or(self.gateway.durability)
+    }
+
     /// The rules, the preset and the default. Texts of Cedar policies are added by whoever reads files.
     #[must_use]
     pub fn policy_config(&self) -> PolicyConfig {
@@ -64,6 +76,16 @@ fn check(config: &Config, section: &mut Section<'_, '_>) {
         let error =
             Refused::value("this version of the format is not known", "write `version = 1`, or use a newer Toolmark");
         section.refuse(Some("version"), &error.at_key("version"));
+    }
+    if config.gateway.durability == Durability::Strict && config.audit.durability == Some(Durability::Batched) {
+        section.refuse_at(
+            &["audit", "durability"],
+            &Refused::Conflict {
+                table: "`audit.durability`".into(),
+                message: "is `batched`, and `gateway.durability` is `strict`".into(),
+                fix: "keep the one in `[audit]`".into(),
+            },
+        );
     }
     let is_client = |name: &Name| name.as_str().parse::<ProfileName>().is_ok();
     for (name, _) in &config.tasks {

@@ -1,5 +1,7 @@
 //! What the arguments of one call would do, statement by statement: data that analyzers produce and the gate weighs.
 
+mod compact;
+
 use serde_json::{Value, json};
 
 use crate::behavior::{Action, Mutability};
@@ -68,6 +70,10 @@ pub enum Danger {
 }
 
 impl Danger {
+    /// All of them.
+    pub const ALL: &'static [Self] =
+        &[Self::Secret, Self::Escape, Self::Exhaustion, Self::Outward, Self::Code, Self::Privilege];
+
     /// The danger in one word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -1,6 +1,7 @@
 //! What a tool is, what its names are, and which tool a call means.
 //!
 //! Pure: no async, no I/O, no clock, no environment.
+pub mod approval;
 pub mod behavior;
 pub mod call;
 pub mod canonical;
@@ -27,5 +28,6 @@ pub mod schema;
 pub mod severity;
 pub mod snapshot;
 pub mod text;
+pub mod time;
 pub mod tool;
 pub mod verdict;

@@ -15,12 +15,14 @@ use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 use toolmark_mcp::upstream::oauth::Vault;
+use toolmark_runtime::approve::Desk;
 use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
+use toolmark_store::Store;
 use toolmark_store::audit::AuditSink;
-use toolmark_store::{Store, StoreError};
 
+use crate::approvals::ApprovalsError;
 use crate::assemble::Strictness;
-use crate::audit::AuditRecorder;
+use crate::audit::{AuditRecorder, Ids};
 use crate::gateway::{Gateway, State, assembled};
 use crate::listing::Listed;
 use crate::metrics::{Measured, Metrics};
@@ -35,7 +37,8 @@ pub struct GatewayBuilder {
     directory: PathBuf,
     lock: Option<Lock>,
     built: Vec<PackHandle>,
-    approvals: Arc<dyn Approvals>,
+    desk: Option<Desk>,
+    node: Arc<str>,
     recorder: Arc<dyn Recorder>,
     audit: Option<AuditSink>,
     store: Option<Store>,
@@ -76,7 +79,8 @@ impl GatewayBuilder {
             directory,
             lock: None,
             built: Vec::new(),
-            approvals: Arc::new(Unattended),
+            desk: None,
+            node: "local".into(),
             recorder: Arc::new(NoRecords),
             audit: None,
             store: None,
@@ -102,7 +106,8 @@ impl GatewayBuilder {
     /// Keeps records in a sink, whose figures are served with the others.
     #[must_use]
     pub fn audit(mut self, sink: AuditSink) -> Self {
-        self.recorder = Arc::new(AuditRecorder::new(sink.clone()));
+        self.recorder = Arc::new(AuditRecorder::configured(sink.clone(), &self.config.audit));
+        self.node = Arc::clone(sink.node());
         self.audit = Some(sink);
         self
     }
@@ -118,10 +123,11 @@ impl GatewayBuilder {
     /// tools are there while they start.
     ///
     /// # Errors
-    /// [`StoreError`] when the store cannot be read.
-    pub async fn recall(mut self) -> Result<Self, StoreError> {
+    /// [`ApprovalsError`] when the store cannot be used, or people cannot be asked as configured.
+    pub async fn recall(mut self) -> Result<Self, ApprovalsError> {
         let Some(store) = &self.store else { return Ok(self) };
         self.names = Names::recall(store).await?;
+        self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
         // What is wrong with packs is said when they are started.
         for (name, pack) in handles(&self.config, &self.directory, Some(store)).unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
@@ -196,14 +202,20 @@ impl GatewayBuilder {
         let (news, heard) = mpsc::channel(64);
         let metrics = Arc::new(Metrics::new());
         let recorder = Arc::new(Measured::new(Arc::clone(&metrics), Arc::new(Told::new(self.recorder))));
+        let approvals: Arc<dyn Approvals> = match &self.desk {
+            Some(desk) => Arc::new(desk.clone()),
+            None => Arc::new(Unattended),
+        };
         let gateway = Arc::new(Gateway {
             directory: self.directory,
             state: Mutex::new(state),
             current: ArcSwap::from_pointee(snapshot),
-            pipeline: Pipeline::new(self.approvals, recorder),
+            pipeline: Pipeline::new(approvals, recorder),
+            desk: self.desk,
             metrics,
             traces,
             audit: self.audit,
+            ids: Ids::new(),
             store: self.store,
             names,
             changes,

@@ -9,18 +9,20 @@ use arc_swap::ArcSwap;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 use toolmark_config::Config;
-use toolmark_config::sections;
+use toolmark_config::sections::{self, Audit};
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 use toolmark_effects::EffectCache;
-use toolmark_mcp::downstream::{Changed, Held};
+use toolmark_mcp::downstream::{Changed, Held, SealKey};
+use toolmark_runtime::approve::Desk;
 use toolmark_runtime::{Pipeline, Workspace};
-use toolmark_store::Store;
 use toolmark_store::audit::AuditSink;
+use toolmark_store::{Store, StoreError};
 
 use crate::assemble::{self, AssembleError, Strictness, Surroundings};
+use crate::audit::Ids;
 use crate::builder::{StartGatewayError, handles};
 use crate::listing::Listed;
 use crate::metrics::{Metrics, Standing};
@@ -41,9 +43,12 @@ pub struct Gateway {
     pub(crate) state: Mutex<State>,
     pub(crate) current: ArcSwap<Snapshot>,
     pub(crate) pipeline: Pipeline,
+    pub(crate) desk: Option<Desk>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) traces: Option<Traces>,
     pub(crate) audit: Option<AuditSink>,
+    /// Names every call.
+    pub(crate) ids: Ids,
     pub(crate) store: Option<Store>,
     pub(crate) names: Arc<Names>,
     pub(crate) changes: broadcast::Sender<Changed>,
@@ -82,8 +87,12 @@ impl Gateway {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.extend(packs.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone()))));
         tasks.push(tokio::spawn(Arc::clone(self).attend(heard)));
+        if let Some(desk) = self.desk.clone() {
+            tasks.push(tokio::spawn(async move { desk.follow().await }));
+        }
         if self.store.is_some() {
             tasks.push(tokio::spawn(Arc::clone(self).write_down()));
+            tasks.push(tokio::spawn(Arc::clone(self).forget_old_records()));
         }
     }
 
@@ -269,9 +278,13 @@ impl Gateway {
             let before = &state.config;
             // Lists are written anew by the next snapshot; everything else of `[gateway]` holds for as long as it runs.
             let gateway = sections::Gateway { list_meta: config.gateway.list_meta, ..before.gateway.clone() };
-            for (part, same) in
-                [("gateway", gateway == config.gateway), ("telemetry", before.telemetry == config.telemetry)]
-            {
+            // What is old enough to go is read anew each time; the rest of it holds for the process.
+            let audit = |config: &Config| Audit { retention: None, ..config.audit.clone() };
+            for (part, same) in [
+                ("gateway", gateway == config.gateway),
+                ("audit", audit(before) == audit(&config)),
+                ("telemetry", before.telemetry == config.telemetry),
+            ] {
                 reloaded.later.extend((!same).then_some(part));
             }
             let unsaved = std::mem::take(&mut state.unsaved);
@@ -285,6 +298,9 @@ impl Gateway {
             };
             self.current.store(Arc::new(self.snapshot_of(&new, workspace)));
             *state = new;
+        }
+        if let Some(desk) = &self.desk {
+            desk.configure(crate::approvals::settings(self.snapshot().config()));
         }
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|task| !task.is_finished());
@@ -381,6 +397,23 @@ impl Gateway {
             spans: self.spans(),
         };
         self.metrics.text(&state)
+    }
+
+    /// What seals the states that clients come back with: one key for all nodes that share a store.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store has none and cannot keep one.
+    pub async fn seal(&self) -> Result<SealKey, StoreError> {
+        match &self.store {
+            Some(store) => Ok(SealKey::new(store.shared_key(crate::approvals::SEAL).await?)),
+            None => Ok(SealKey::random()),
+        }
+    }
+
+    /// Where people are asked.
+    #[must_use]
+    pub fn desk(&self) -> Option<&Desk> {
+        self.desk.as_ref()
     }
 
     /// Where it remembers, if anywhere.

@@ -15,7 +15,7 @@ use prometheus_client::registry::{Registry, Unit};
 use toolmark_core::explain::Code;
 use toolmark_core::verdict::Decision;
 use toolmark_mcp::downstream::Held;
-use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder, Stray};
+use toolmark_runtime::{DispatchErrorKind, End, Keeping, Record, Recorder, Stray};
 use toolmark_store::audit::AuditStats;
 
 use crate::pack::PackHandle;
@@ -30,7 +30,7 @@ const TOOLS: usize = 500;
 const STATES: [&str; 4] = ["starting", "ready", "unavailable", "stopped"];
 
 const VERDICTS: usize = 3;
-const OUTCOMES: usize = 13;
+const OUTCOMES: usize = 14;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct CallLabels {
@@ -345,6 +345,19 @@ impl Measured {
 }
 
 impl Recorder for Measured {
+    fn ready(&self) -> Keeping {
+        self.next.ready()
+    }
+
+    fn intend(&self, record: &Record<'_>) -> Keeping {
+        self.next.intend(record)
+    }
+
+    fn keep(&self, record: &Record<'_>) -> Keeping {
+        self.metrics.count(record);
+        self.next.keep(record)
+    }
+
     fn record(&self, record: &Record<'_>) {
         self.metrics.count(record);
         self.next.record(record);
@@ -386,6 +399,7 @@ const fn place(decision: Decision, end: End) -> usize {
         End::Failed(DispatchErrorKind::Cancelled) => 10,
         End::Failed(DispatchErrorKind::TooLarge) => 11,
         End::Failed(DispatchErrorKind::Failed) => 12,
+        End::Unrecorded | End::Failed(DispatchErrorKind::Unrecorded) => 13,
     };
     verdict * OUTCOMES + outcome
 }

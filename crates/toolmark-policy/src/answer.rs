@@ -38,6 +38,17 @@ pub struct Named {
     pub arguments: bool,
 }
 
+/// A rule or policy that may apply to a call, which only its arguments could tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// The rule or policy.
+    pub by: Author,
+    /// Whether it could ask or deny.
+    pub may_stop: bool,
+    /// Whether it could allow.
+    pub may_allow: bool,
+}
+
 /// Who said it: a rule of the configuration or a Cedar policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Author {

@@ -49,12 +49,12 @@ mod testing;
 mod tools;
 mod version;
 
-pub use answer::{Author, Named, Permission, PolicyAnswer};
+pub use answer::{Author, Named, Open, Permission, PolicyAnswer};
 pub use cedar::{CedarDefault, CedarText, ParseCedarDefaultError, SCHEMA};
 pub use config::{PolicyConfig, PolicySettings};
 pub use error::LoadPolicyError;
 pub use policy::{Policy, SettledTool};
 pub use request::{Caller, Request};
-pub use rule::{BuildRuleError, OneOrMany, Rule, RuleBuilder, RuleConfig};
+pub use rule::{BuildRuleError, OneOrMany, Patience, Rule, RuleBuilder, RuleConfig};
 pub use toolmark_core::gate::{ParsePresetError, Preset};
 pub use version::PolicyVersion;

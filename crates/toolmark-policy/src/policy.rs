@@ -12,7 +12,7 @@ use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Reason};
 
-use crate::answer::{Author, Permission, PolicyAnswer};
+use crate::answer::{Author, Open, Permission, PolicyAnswer};
 use crate::cedar::{Cedar, CedarDefault, UNEVALUABLE};
 use crate::config::{PolicyConfig, rule_id};
 use crate::error::{DuplicateRule, LoadPolicyError, PermitsNothing, WrongRule};
@@ -99,6 +99,18 @@ impl Policy {
 
     /// As [`judge`](Self::judge), for a tool that this policy settled before.
     pub fn judge_settled(&self, settled: SettledTool, request: &Request<'_>) -> PolicyAnswer {
+        self.say(settled, request, None)
+    }
+
+    /// As [`judge_settled`](Self::judge_settled), for a call whose arguments are gone: what looks at them says nothing, and is listed if it
+    /// could say something. Of `arguments`, only what selects the behavior of the tool is looked at.
+    pub fn judge_without_arguments(&self, settled: SettledTool, request: &Request<'_>) -> (PolicyAnswer, Vec<Open>) {
+        let mut open = Vec::new();
+        let answer = self.say(settled, request, Some(&mut open));
+        (answer, open)
+    }
+
+    fn say(&self, settled: SettledTool, request: &Request<'_>, mut open: Option<&mut Vec<Open>>) -> PolicyAnswer {
         let mut answer = PolicyAnswer::default();
         let Some(plan) = &self.plan else { return answer };
         let Some(row) = settled.0.and_then(|at| plan.at(at)) else {
@@ -106,12 +118,20 @@ impl Policy {
             return answer;
         };
         for (id, rule) in plan.rules(row).filter_map(|at| self.rules.get(at)) {
-            weigh(id, rule, request, &mut answer);
+            match &mut open {
+                Some(open) if !rule.arguments().is_empty() => {
+                    if rule.matches_but_for_arguments(request) != Match::No {
+                        let may_allow = rule.verdict() == Decision::Allow;
+                        open.push(Open { by: Author::Rule(Arc::clone(id)), may_stop: !may_allow, may_allow });
+                    }
+                }
+                _ => weigh(id, rule, request, &mut answer),
+            }
         }
         if let Some(cedar) = &self.cedar {
             // Cedar sees the digest and mark of the tool, which are those of load time.
             if row.is_same_version(request.tool) {
-                cedar.judge(row.at, request, &mut answer);
+                cedar.judge(row.at, request, &mut answer, open);
             } else {
                 answer.reasons.push(stale(request, "the policy was loaded for another version of this tool"));
             }
@@ -226,7 +246,17 @@ fn weigh(id: &Arc<str>, rule: &Rule, request: &Request<'_>, answer: &mut PolicyA
             Reason::new(Decision::Ask, CANNOT_TELL.as_str(), message)
         }
     };
-    answer.reasons.push(reason.fact("rule", &**id));
+    let mut reason = reason.fact("rule", &**id);
+    if reason.decision == Decision::Ask {
+        let patience = rule.patience();
+        if let Some(timeout) = patience.timeout {
+            reason = reason.fact("timeout_s", timeout.as_secs());
+        }
+        if let Some(keeps) = patience.keeps {
+            reason = reason.fact("on_timeout", if keeps { "keep" } else { "deny" });
+        }
+    }
+    answer.reasons.push(reason);
 }
 
 fn stale(request: &Request<'_>, why: &str) -> Reason {

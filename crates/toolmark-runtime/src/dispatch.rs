@@ -28,6 +28,8 @@ pub enum DispatchErrorKind {
     TooLarge,
     /// It failed in a way of its own.
     Failed,
+    /// It ran, and no record of how it ended could be kept.
+    Unrecorded,
 }
 
 impl DispatchError {
@@ -79,6 +81,7 @@ impl DispatchErrorKind {
             Self::Cancelled => "cancelled",
             Self::TooLarge => "too-large",
             Self::Failed => "failed",
+            Self::Unrecorded => "unrecorded",
         }
     }
 }
@@ -92,6 +95,7 @@ impl Explain for DispatchError {
             DispatchErrorKind::Cancelled => Code::new("call-cancelled"),
             DispatchErrorKind::TooLarge => Code::new("result-too-large"),
             DispatchErrorKind::Failed => Code::new("upstream-failed"),
+            DispatchErrorKind::Unrecorded => Code::new("audit-unwritable"),
         }
     }
 
@@ -112,6 +116,9 @@ impl Explain for DispatchError {
             DispatchErrorKind::Cancelled => "call again, if it was not meant".into(),
             DispatchErrorKind::TooLarge => "ask for less, or raise `limits.result_bytes` of the pack".into(),
             DispatchErrorKind::Failed => "read the message of the server; its standard error may say more".into(),
+            DispatchErrorKind::Unrecorded => {
+                "make room for the store, or make it writable; the log says what is wrong with it".into()
+            }
         }
     }
 

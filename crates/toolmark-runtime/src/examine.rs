@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolmark_core::behavior::KnownBehavior;
+use toolmark_core::behavior::{KnownBehavior, Mutability};
 use toolmark_core::explain::{Code, Explain};
-use toolmark_core::facts::Facts;
+use toolmark_core::facts::{Effect, Facts};
 use toolmark_core::gate;
 use toolmark_core::text::visible;
 use toolmark_core::tool::{CheckArgumentsError, Tool};
@@ -203,6 +203,21 @@ impl<'w> Examination<'w> {
     #[must_use]
     pub fn permissions(&self) -> &[Permission] {
         &self.permissions
+    }
+
+    /// True unless it is certain that the call changes nothing: a claim of the publisher alone does not make it so.
+    #[must_use]
+    pub fn may_change(&self, arguments: &Value) -> bool {
+        let changes = |effect: &Effect| effect.mutability == Mutability::Mutates;
+        if self.facts.unclear().next().is_some() || self.facts.effects().any(changes) {
+            return true;
+        }
+        match self.known.by_argument() {
+            Some(_) => {
+                self.known.behavior_of(arguments).is_none_or(|behavior| behavior.mutability() == Mutability::Mutates)
+            }
+            None => !self.known.is_pure(),
+        }
     }
 
     /// What becomes of the call before anybody is asked.

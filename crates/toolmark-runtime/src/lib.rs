@@ -3,9 +3,10 @@
 //! A [`Workspace`] is an immutable snapshot of everything that decides about calls: the catalog, what is known about each tool, policy,
 //! tasks and pins. It is replaced whole, never changed. [`Workspace::examine`] takes one call through validate, analyze and judge.
 
-mod approve;
+pub mod approve;
 mod dispatch;
 mod examine;
+mod judged;
 mod pipeline;
 mod record;
 mod refusal;
@@ -17,8 +18,9 @@ mod workspace;
 pub use approve::{Approval, Approvals, Unattended};
 pub use dispatch::{DispatchError, DispatchErrorKind};
 pub use examine::{Answered, Examination, ForeignTool, Outcome, Request};
-pub use pipeline::{Arrived, Passage, Pipeline, Settled};
-pub use record::{End, NoRecords, Record, Recorder, Stray, StrayKind, Timings};
+pub use judged::{Judged, Selected};
+pub use pipeline::{Arrived, Brought, Passage, Pipeline, Settled};
+pub use record::{End, Keeping, NoRecords, NotKept, Record, Recorder, Stray, StrayKind, Timings};
 pub use refusal::Refusal;
 pub use task::{ParseTaskNameError, Task, TaskName, Tasks, UnknownTask};
 pub use workspace::{Identity, Prepared, Workspace, WorkspaceBuilder};

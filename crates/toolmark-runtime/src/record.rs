@@ -1,23 +1,59 @@
-//! What is kept of a call, whatever became of it. Whoever keeps it decides where.
+//! What is kept of a call, whatever became of it. Whoever keeps it decides where, and whether the call waits for it.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use toolmark_core::json::Json;
+use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Verdict;
 use toolmark_policy::Caller;
+use uuid::Uuid;
 
+use crate::approve::Pass;
 use crate::dispatch::DispatchErrorKind;
+use crate::examine::Examination;
+use crate::judged;
 use crate::workspace::Identity;
 
-/// Keeps records. Called on the path of every call: it must neither wait nor fail.
+/// What a call waits for until its record is kept; nothing where it need not wait. What it stands for goes on when it is dropped.
+pub type Keeping = Option<Pin<Box<dyn Future<Output = Result<(), NotKept>> + Send>>>;
+
+/// Keeps records. Called on the path of every call: where nothing is returned to wait for, it must neither wait nor fail.
 pub trait Recorder: Send + Sync {
+    /// Asked before a call runs: is there room for its record?
+    fn ready(&self) -> Keeping {
+        None
+    }
+
+    /// Takes word of a call that is about to run and that was asked for or may change something. How it ends is not known yet:
+    /// `end`, `result` and the time of its dispatch say nothing.
+    fn intend(&self, record: &Record<'_>) -> Keeping {
+        let _ = record;
+        None
+    }
+
     /// Takes one record.
     fn record(&self, record: &Record<'_>);
 
+    /// The same, for a caller that can wait before it answers.
+    fn keep(&self, record: &Record<'_>) -> Keeping {
+        self.record(record);
+        None
+    }
+
     /// Takes the record of a call that was never judged.
     fn stray(&self, stray: &Stray<'_>);
+}
+
+/// A record that could not be kept, with what is told about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct NotKept {
+    message: String,
 }
 
 /// A call that was never judged: it named no tool, or what it brought could not be read.
@@ -51,6 +87,8 @@ pub enum StrayKind {
 /// One call, from its arrival to its end.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
+    /// The id of the call. What was intended and what became of it have the same.
+    pub id: Uuid,
     /// The name under which it was called.
     pub lookup: &'a str,
     /// The tool that was meant.
@@ -65,10 +103,18 @@ pub struct Record<'a> {
     pub arguments: &'a Json<'a>,
     /// How many bytes they had as they came.
     pub arguments_size: usize,
+    /// The same as a value.
+    pub body: &'a Value,
+    /// What it brought, as it came, where it brought anything.
+    pub result: Option<&'a [u8]>,
+    /// Everything that was found out about it.
+    pub examination: &'a Examination<'a>,
     /// What was decided, and why.
     pub verdict: &'a Verdict,
     /// Under which policy.
     pub policy: &'a Arc<str>,
+    /// What let it through, where somebody was asked.
+    pub pass: &'a Pass,
     /// How it ended.
     pub end: End,
     /// How long each part took.
@@ -92,6 +138,8 @@ pub enum End {
     Denied,
     /// A person was asked and has not answered, or said no.
     Asked,
+    /// It was refused because no record of it could be kept.
+    Unrecorded,
     /// It brought no result.
     Failed(DispatchErrorKind),
 }
@@ -143,6 +191,18 @@ impl StrayKind {
 pub(crate) struct Both(pub(crate) Arc<dyn Recorder>, pub(crate) Arc<dyn Recorder>);
 
 impl Recorder for Both {
+    fn ready(&self) -> Keeping {
+        both(self.0.ready(), self.1.ready())
+    }
+
+    fn intend(&self, record: &Record<'_>) -> Keeping {
+        both(self.0.intend(record), self.1.intend(record))
+    }
+
+    fn keep(&self, record: &Record<'_>) -> Keeping {
+        both(self.0.keep(record), self.1.keep(record))
+    }
+
     fn record(&self, record: &Record<'_>) {
         self.0.record(record);
         self.1.record(record);
@@ -151,6 +211,33 @@ impl Recorder for Both {
     fn stray(&self, stray: &Stray<'_>) {
         self.0.stray(stray);
         self.1.stray(stray);
+    }
+}
+
+/// Waits for one, then for the other.
+fn both(one: Keeping, other: Keeping) -> Keeping {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(Box::pin(async move {
+            let first = one.await;
+            other.await.and(first)
+        })),
+        (one, other) => one.or(other),
+    }
+}
+
+impl NotKept {
+    /// A record that could not be kept, and why.
+    #[must_use]
+    pub fn new(message: &str) -> Self {
+        Self { message: visible(message, 500) }
+    }
+}
+
+impl Record<'_> {
+    /// What the call was judged by, as compact JSON: enough to judge it again when its arguments are gone.
+    #[must_use]
+    pub fn judged(&self) -> Arc<str> {
+        judged::text(self.examination, self.identity, self.body)
     }
 }
 
@@ -166,6 +253,7 @@ impl End {
             Self::Invalid => "invalid",
             Self::Denied => "denied",
             Self::Asked => "asked",
+            Self::Unrecorded => "unrecorded",
             Self::Failed(kind) => kind.as_str(),
         }
     }

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
+use toolmark_core::explain::Report;
 use toolmark_core::facts::Facts;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Verdict};
 
 use crate::examine::{Examination, Outcome};
+use crate::record::NotKept;
 use crate::task::Task;
 
 /// At most so many effects are told; a hundred statements are one refusal.
@@ -62,6 +64,25 @@ impl Refusal {
             line(&mut text, "Fits", &format!("`{}` does that", visible(&shown(other), 200)));
         }
         Self { text: text.trim_end().to_owned(), code: code(verdict) }
+    }
+
+    /// A call that cannot be asked about, or whose approval cannot be used.
+    #[must_use]
+    pub fn stopped(name: &str, report: &Report) -> Self {
+        let name = visible(name, 200);
+        let mut text = format!("`{name}` was not called: {}.\n", visible(report.what(), MOST_CHARACTERS));
+        line(&mut text, "Why", report.why());
+        line(&mut text, "To go on", report.fix());
+        Self { text: text.trim_end().to_owned(), code: report.code().as_str() }
+    }
+
+    /// A call that may run and does not, because nobody could tell afterwards that it did.
+    #[must_use]
+    pub fn unrecorded(name: &str, why: &NotKept) -> Self {
+        let name = visible(name, 200);
+        let mut text = format!("`{name}` was not called: its record cannot be kept.\n");
+        line(&mut text, "Why", &why.to_string());
+        Self { text: text.trim_end().to_owned(), code: "audit-unwritable" }
     }
 
     /// The same with a last line from whoever was asked.

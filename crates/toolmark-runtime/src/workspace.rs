@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::digest::{DefinitionDigest, Mark};
+use toolmark_core::drift::{Drift, Side, What};
 use toolmark_core::gate::Preset;
 use toolmark_core::lock::{Lock, PinState};
 use toolmark_core::names::{CanonicalName, PackName};
@@ -15,6 +16,7 @@ use toolmark_effects::settings::Settings;
 use toolmark_effects::{Analyzer, EffectCache};
 use toolmark_policy::{LoadPolicyError, Policy, PolicyConfig, SettledTool};
 
+use crate::judged::Judged;
 use crate::task::{Task, Tasks};
 
 /// The catalog, and beside it all that judging needs. Cheap to share behind an `Arc`.
@@ -57,6 +59,8 @@ pub struct Identity {
     pub definition: DefinitionDigest,
     /// `pack.raw`.
     pub canonical: Arc<str>,
+    /// What its calls are judged by as long as their arguments are no fact, as records keep it.
+    pub(crate) judged: Arc<str>,
 }
 
 /// Collects what a workspace is made of.
@@ -234,6 +238,22 @@ impl Workspace {
         &self.effects
     }
 
+    /// What changed in a tool since it was approved, one line each; nothing where it is as it was.
+    #[must_use]
+    pub fn changes(&self, tool: &Tool) -> Vec<String> {
+        let held = self.prepared(tool).is_some_and(Prepared::is_changed);
+        let Some(lock) = self.lock.as_ref().filter(|_| held) else { return Vec::new() };
+        let drift = Drift::between(Side::Lock(lock), Side::Catalog(&self.catalog));
+        let own = drift.changes().iter().filter(|change| change.tool() == tool.canonical().as_str());
+        own.flat_map(|change| match change.what() {
+            What::Changed { parts } => {
+                parts.iter().map(|part| format!("{}: {}", part.part(), part.summary())).collect()
+            }
+            other => vec![other.as_str().to_owned()],
+        })
+        .collect()
+    }
+
     /// What is known about a tool of this workspace.
     #[must_use]
     pub fn prepared(&self, tool: &Tool) -> Option<&Prepared> {
@@ -263,7 +283,7 @@ impl Prepared {
 
     /// Which tool it is.
     pub fn identity(&self, tool: &Tool) -> &Identity {
-        self.identity.get_or_init(|| Box::new(Identity::of(tool)))
+        self.identity.get_or_init(|| Box::new(Identity::of(tool, self.known(tool))))
     }
 
     /// The task that its pack is bound to.
@@ -290,10 +310,15 @@ impl Prepared {
 }
 
 impl Identity {
-    fn of(tool: &Tool) -> Self {
+    fn of(tool: &Tool, known: &KnownBehavior) -> Self {
         let mark = tool.mark();
-        let mark_text = mark.to_string().into();
-        Self { mark, mark_text, definition: tool.digest(), canonical: tool.canonical().as_str().into() }
+        Self {
+            mark,
+            mark_text: mark.to_string().into(),
+            definition: tool.digest(),
+            canonical: tool.canonical().as_str().into(),
+            judged: Judged::plain(known.behavior()).to_text().into(),
+        }
     }
 }
 

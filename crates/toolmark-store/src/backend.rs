@@ -3,20 +3,33 @@
 //! Rules that every back end shares stand elsewhere: how names differ, what a token is, how records are chained. The contract
 //! in `tests/contract.rs` is run on each.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
+use tokio::sync::mpsc;
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
+};
 use toolmark_core::exposure::Published;
 
+use crate::approvals::AskFilter;
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
+use crate::watch::Change;
 
 /// What a back end answers with.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Numbers that grow when something changes, by what it is: `tokens`, `names` and whatever else is counted.
+pub type Counters = BTreeMap<String, u64>;
+
+/// What holds a claim, for as long as it is kept.
+pub type Held = Box<dyn std::any::Any + Send + Sync>;
 
 /// The changes that turn one set of published names into another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,12 +133,100 @@ pub trait Backend: Send + Sync {
     /// Up to `limit` rows of a node's chain with a higher number than `after`.
     fn chain_page<'a>(&'a self, node: &'a str, after: u64, limit: u32) -> Answer<'a, Vec<ChainRow>>;
 
+    /// The intents of a node of which nobody knows what became, oldest first, with their bodies.
+    fn open_intents<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<AuditEntry>>;
+
+    /// Takes the chain of a node for this process alone, until what is returned is dropped or the process ends, however it ends.
+    /// Nothing when another process has it.
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>>;
+
     /// Removes up to `limit` of the oldest records of a node, none of them younger than `before`, and moves the checkpoint to
     /// the last one removed. Returns how many went.
     fn trim<'a>(&'a self, node: &'a str, before: Micros, limit: u32, at: Micros) -> Answer<'a, u64>;
 
     /// Removes bodies of records older than `before`, up to `limit`. The chain stays verifiable.
     fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64>;
+
+    /// The numbers that grow when something changes, by whatever process.
+    fn counters(&self) -> Answer<'_, Counters>;
+
+    /// Changes as they are called out, where the database does that. The channel ends with the store.
+    fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>>;
+
+    /// Makes a call part of the question that is the same and stands, or of this new one. In one step: a parked run of it is taken up,
+    /// or `run` is added, waiting on `node`; a question that was answered with no gets none.
+    fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined>;
+
+    /// One question.
+    fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>>;
+
+    /// Questions, newest first, with a lower id than `before`.
+    fn asks<'a>(&'a self, filter: &'a AskFilter, before: Option<AskId>, limit: u32) -> Answer<'a, Vec<Ask>>;
+
+    /// How many questions can be answered at this time.
+    fn pending_asks(&self, now: Micros) -> Answer<'_, u64>;
+
+    /// Answers a question that is open at the time of the decision, and adds the grant, in one step. A yes makes it last until `until`;
+    /// a no withdraws the runs that nobody waits for.
+    fn decide_ask<'a>(
+        &'a self,
+        id: AskId,
+        decided: &'a Decided,
+        grant: Option<&'a Grant>,
+        until: Micros,
+    ) -> Answer<'a, Outcome>;
+
+    /// Questions that were answered with no, or with yes while a run of theirs has not begun, and whose time is not over; at most ten
+    /// thousand.
+    fn answered_asks(&self, now: Micros) -> Answer<'_, Vec<(AskKey, Micros)>>;
+
+    /// Marks open questions whose time is over, and withdraws the runs that nobody waits for.
+    fn expire_asks(&self, now: Micros) -> Answer<'_, u64>;
+
+    /// Removes up to `limit` questions that ended before, with their runs, unless one waits or runs.
+    fn trim_asks(&self, before: Micros, limit: u32) -> Answer<'_, u64>;
+
+    /// A run with its question.
+    fn run(&self, id: RunId) -> Answer<'_, Option<(Run, Ask)>>;
+
+    /// The runs of a question, oldest first, at most a thousand.
+    fn runs_of(&self, ask: AskId) -> Answer<'_, Vec<Run>>;
+
+    /// Moves a run from waiting, parked or held to running if its question was answered with yes and its time is not over.
+    fn start_run<'a>(&'a self, id: RunId, node: &'a str, at: Micros) -> Answer<'a, bool>;
+
+    /// Counts a round of a running run if it stands at `round`.
+    fn continue_run<'a>(&'a self, id: RunId, round: u32, node: &'a str, at: Micros) -> Answer<'a, bool>;
+
+    /// Moves a run on if it is in one of these states.
+    fn move_run<'a>(&'a self, id: RunId, from: &'a [RunState], to: RunState, at: Micros) -> Answer<'a, bool>;
+
+    /// Parks what waits on a node and marks as lost what runs there. Returns how many of each.
+    fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)>;
+
+    /// The nodes that have runs which wait or run.
+    fn busy_nodes(&self) -> Answer<'_, Vec<String>>;
+
+    /// Grants, oldest first.
+    fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>>;
+
+    /// Adds a grant.
+    fn add_grant<'a>(&'a self, grant: &'a Grant) -> Answer<'a, ()>;
+
+    /// Counts a use of a grant that has one left.
+    fn use_grant(&self, id: GrantId) -> Answer<'_, bool>;
+
+    /// Takes back a grant that holds, and withdraws the runs that were approved with it and have not begun.
+    fn revoke_grant<'a>(&'a self, id: GrantId, by: &'a Given) -> Answer<'a, bool>;
+
+    /// Numbers that grow whenever a question or a grant changes, by whatever process.
+    fn approvals_version(&self) -> Answer<'_, ApprovalsVersion>;
+
+    /// The secret of this name; `fresh` becomes it where there is none.
+    fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]>;
+
+    /// A failure that is not the database's own, at this place.
+    fn failure(&self, detail: &str) -> StoreError;
 
     /// Ends all connections after what is under way.
     fn close(&self) -> Answer<'_, ()>;

@@ -40,6 +40,8 @@ pub struct NewToken {
     pub profiles: Scope,
     /// When it ends.
     pub expires: Option<Micros>,
+    /// Whether its bearer may decide about approvals.
+    pub approver: bool,
 }
 
 /// Everything about a token but its secret.
@@ -61,6 +63,8 @@ pub struct Token {
     pub expires: Option<Micros>,
     /// When it was revoked.
     pub revoked: Option<Micros>,
+    /// Whether its bearer may decide about approvals.
+    pub approver: bool,
 }
 
 /// A token that was not made.
@@ -138,6 +142,7 @@ impl Store {
             last_used: None,
             expires: new.expires,
             revoked: None,
+            approver: new.approver,
         };
         let row = TokenRow { token, hash };
         match self.backend().add_token(&row).await {

@@ -1,6 +1,8 @@
 //! What every back end must do, in one suite that is run on each. A new back end adds a place, not a test.
 #![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
+#[path = "contract/approvals.rs"]
+mod approvals;
 #[path = "contract/audit.rs"]
 mod audit;
 #[path = "contract/definitions.rs"]
@@ -11,6 +13,8 @@ mod names;
 mod place;
 #[path = "contract/tokens.rs"]
 mod tokens;
+#[path = "contract/watch.rs"]
+mod watch;
 
 macro_rules! contract {
     ($($part:ident: $($law:ident),+ $(,)?;)+) => {
@@ -28,6 +32,16 @@ macro_rules! contract {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $law() {
                     crate::$part::$law(&crate::place::Memory::new().await).await;
+                }
+            )+)+
+        }
+
+        mod in_postgres {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
+                async fn $law() {
+                    crate::$part::$law(&crate::place::Postgres::new().await).await;
                 }
             )+)+
         }
@@ -59,6 +73,29 @@ contract! {
         names_that_cannot_be_read_are_refused,
         the_version_grows_with_every_change_and_with_no_use,
         the_last_use_never_goes_back;
+    watch:
+        changes_by_others_are_told,
+        whoever_watches_a_store_that_closes_is_told;
+    approvals:
+        a_question_comes_back_as_it_was_asked,
+        the_same_call_joins_the_question_that_stands,
+        whoever_decides_first_decides,
+        an_approved_run_begins_once_however_many_try,
+        a_question_whose_time_is_over_takes_no_answer,
+        a_yes_in_the_last_minute_is_still_of_use,
+        a_no_holds_for_the_same_call_until_its_time_is_over,
+        a_call_that_is_repeated_takes_up_the_run_that_was_parked,
+        a_held_run_is_taken_up_by_its_state_only,
+        what_a_node_leaves_behind_is_parked_or_lost,
+        each_round_of_a_run_begins_once,
+        a_grant_is_given_with_its_decision_and_used_so_often_and_no_more,
+        a_revoked_grant_stays_revoked,
+        versions_grow_with_every_change,
+        many_who_ask_the_same_at_once_ask_one_question,
+        questions_and_answers_are_told,
+        a_shared_key_is_one_for_all,
+        old_questions_go_and_those_under_way_stay,
+        questions_are_listed_newest_first_in_pages;
     audit:
         a_record_comes_back_as_it_was,
         records_are_found_by_whatever_the_filter_names,
@@ -76,5 +113,8 @@ contract! {
         bodies_go_and_records_stay,
         verifying_beside_writing_and_trimming_finds_nothing,
         a_noted_head_must_be_in_the_chain,
+        an_intent_and_what_became_of_it_are_one_record,
+        a_call_that_was_under_way_when_its_process_ended_was_interrupted,
+        old_intents_go_with_their_time,
         a_closed_store_says_so;
 }

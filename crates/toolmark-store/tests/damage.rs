@@ -87,9 +87,22 @@ async fn a_store_of_a_newer_version_is_refused_and_left_as_it_was() {
     assert_eq!(error.code().as_str(), "store-newer");
     let report = error.report();
     assert_eq!(report.facts()["found"], 99);
-    run(&path, "PRAGMA user_version = 1").await;
+    run(&path, &format!("PRAGMA user_version = {}", report.facts()["known"])).await;
     let store = open(&path).await.expect("a store");
     assert!(store.verify_audit(&[]).await.expect("verified").is_whole());
+}
+
+#[tokio::test]
+async fn a_store_of_the_first_version_is_brought_up_to_date() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("store.db");
+    let first = include_str!("../src/sqlite/migrations/0001.sql");
+    run(&path, &format!("{first}; PRAGMA application_id = 0x544d524b; PRAGMA user_version = 1")).await;
+    let store = open(&path).await.expect("a store");
+    let sink = store.audit_sink(SinkSettings::new("n"));
+    sink.record_strictly(record(1)).await.expect("kept");
+    sink.close().await.expect("closed");
+    assert_eq!(store.verify_audit(&[]).await.expect("verified").rows(), 1);
 }
 
 #[tokio::test]
@@ -244,7 +257,7 @@ async fn a_store_without_room_says_so_keeps_what_it_has_and_recovers() {
 #[tokio::test]
 async fn a_sink_that_closes_on_a_full_disk_counts_what_it_loses() {
     let folder = TempDir::new().expect("a folder");
-    let limited = Settings { max_bytes: Some(300 * 1024), ..settings() };
+    let limited = Settings { max_bytes: Some(500 * 1024), ..settings() };
     let store = Store::open(&Location::File(folder.path().join("store.db")), &limited).await.expect("a store");
     let sink = store.audit_sink(SinkSettings { queue: 4, batch: 2, ..SinkSettings::new("n") });
     let heavy = AuditRecord {

@@ -44,6 +44,10 @@ pub(crate) struct TokenCreate {
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) expires: Option<Duration>,
 
+    /// Let its bearer decide about approvals over HTTP, and nothing else: it calls no tools
+    #[arg(long, conflicts_with_all = ["tasks", "profiles"])]
+    pub(crate) approver: bool,
+
     #[command(flatten)]
     pub(crate) place: Place,
 
@@ -118,6 +122,7 @@ async fn create(arguments: &TokenCreate) -> Result<Exit, Failure> {
         tasks: scope(&arguments.tasks),
         profiles: scope(&arguments.profiles),
         expires: arguments.expires.map(|span| Micros::from(SystemTime::now()).after(span)),
+        approver: arguments.approver,
     };
     let token = store.create_token(&new, &secret).await.map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     close(&store).await;
@@ -198,7 +203,7 @@ impl Place {
     async fn open(&self, written: &Written) -> Result<Store, Failure> {
         match location(written, self.store.name.as_deref())? {
             Location::Memory => Err(Failure::refused(Exit::BadInput, &TokenError::Volatile)),
-            place @ Location::File(_) => open(&place).await,
+            place @ (Location::File(_) | Location::Postgres(_)) => open(&place).await,
         }
     }
 }

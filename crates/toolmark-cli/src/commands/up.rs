@@ -92,11 +92,17 @@ pub(crate) async fn start(written: Written, store: &Store, sink: &AuditSink) -> 
 /// The store and the audit in it.
 pub(crate) async fn remember(written: &Written, named: Option<&str>) -> Result<(Store, AuditSink), Failure> {
     let store = open(&location(written, named)?).await?;
-    let durability = match written.config.gateway.durability {
+    let durability = match written.config.durability() {
         toolmark_config::values::Durability::Strict => Durability::Strict,
         toolmark_config::values::Durability::Batched => Durability::Batched,
     };
-    let sink = store.audit_sink(SinkSettings { durability, ..SinkSettings::new("local") });
+    let failed = |error| Failure::refused(Exit::Failed, &error);
+    let claim = store.claim_node("local").await.map_err(failed)?;
+    let interrupted = store.recover_audit(&claim).await.map_err(failed)?;
+    if interrupted > 0 {
+        tracing::warn!(interrupted, "calls were under way when a gateway ended; nobody knows whether they ran");
+    }
+    let sink = store.audit_sink_of(claim, SinkSettings { durability, ..SinkSettings::new("local") });
     Ok((store, sink))
 }
 

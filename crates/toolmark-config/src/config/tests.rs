@@ -90,6 +90,13 @@ audience = "toolmark"
 jwks_url = "https://id.example.com/jwks"
 scopes = { "tools:read" = ["read-only"] }
 
+[audit]
+durability = "strict"
+bodies = "arguments"
+body_bytes = "4KiB"
+redact = ["iban", "/user/email", "regex:[0-9]{16}"]
+retention = "90d"
+
 [telemetry]
 otlp = { endpoint = "http://127.0.0.1:4318", headers = { key = "${TEAM:-x}" } }
 log = { format = "json", filter = "warn" }
@@ -364,4 +371,32 @@ fn hostile_texts_are_refused_and_never_panic() {
     }
     assert!(Config::read(&" ".repeat(5 << 20), "t").unwrap_err().problems()[0].code().as_str() == "config-too-large");
     read("\u{feff}[packs.a]\r\ncommand = \"x\"\r\n");
+}
+
+#[test]
+fn the_audit_is_read_and_what_it_cannot_mean_is_refused() {
+    let audit = read(WHOLE).audit;
+    assert_eq!(audit.retention.map(crate::values::Span::duration), Some(Duration::from_secs(90 * 86_400)));
+    assert_eq!(audit.body_bytes.bytes(), 4096);
+    let shown: Vec<String> = audit.redact.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["iban", "/user/email", "regex:[0-9]{16}"]);
+    assert_eq!(read("[audit]\ndurability = \"strict\"").durability(), crate::values::Durability::Strict);
+    assert_eq!(read("[gateway]\ndurability = \"strict\"").durability(), crate::values::Durability::Strict);
+    for (text, message) in [
+        ("retention = \"0d\"", "no time at all would keep nothing"),
+        ("retention = \"soon\"", "`soon` is no time"),
+        ("retention = \"9999w\"", "more than ten years is for ever"),
+        ("body_bytes = 0", "nothing would be kept"),
+        ("body_bytes = \"2MiB\"", "more than 1 MiB"),
+        ("redact = [\"regex:(\"]", "`(` is no pattern"),
+        ("redact = [\"regex:a*\"]", "matches everywhere"),
+        ("redact = [\"**\"]", "everything would be blacked out"),
+        ("redact = [\"\"]", "the text is empty"),
+        ("bodies = \"some\"", "`some` is not one of its words"),
+    ] {
+        let found = problems(&format!("[audit]\n{text}\n"));
+        assert!(found.len() == 1 && found[0].contains(message), "{text}: {found:?}");
+    }
+    let found = problems("[gateway]\ndurability = \"strict\"\n[audit]\ndurability = \"batched\"\n");
+    assert!(found[0].contains("config-conflict"), "{found:?}");
 }

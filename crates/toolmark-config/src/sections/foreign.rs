@@ -14,7 +14,7 @@ use toolmark_policy::pattern::Glob;
 use toolmark_policy::{CedarDefault, OneOrMany, Preset};
 
 use crate::read::{FromToml, Node, Reader, Refused, parsed};
-use crate::values::{Localized, Name, Rate, Size, Template, no_word};
+use crate::values::{Localized, Name, Rate, Redact, Size, Template, no_word};
 
 /// Reads a type with its own parser, whose error explains itself.
 macro_rules! explained {
@@ -129,6 +129,8 @@ macro_rules! text_schema {
 text_schema! {
     /// A time.
     DurationText = {"type": "string", "pattern": "^[0-9]+ ?(ms|s|m|min|h|d)$", "examples": ["500ms", "30s", "5min"]};
+    /// A time in which something is kept.
+    SpanText = {"type": "string", "pattern": "^[0-9]+ ?(min|h|d|w)$", "examples": ["90d", "52w"]};
     /// A behavior.
     BehaviorText = {"type": "string", "examples": ["PURE|READ|DATA", "MUTATES|MERGE|PR"]};
     /// A pattern over behaviors.
@@ -160,5 +162,6 @@ text_schema! {
 text_schema!(@impl Template, "Template", {"type": "string", "description": "May hold `${NAME}`, `${NAME:-default}`, `${env:NAME}`; `$${` is a literal `${`."});
 text_schema!(@impl Size, "Size", {"oneOf": [{"type": "string", "pattern": "^[0-9]+ ?(B|kB|KB|MB|GB|KiB|MiB|GiB)$"}, {"type": "integer", "minimum": 0}], "examples": ["16MiB"]});
 text_schema!(@impl Rate, "Rate", {"type": "string", "pattern": "^[1-9][0-9]* ?/ ?(s|m|min|h)$", "examples": ["100/s"]});
+text_schema!(@impl Redact, "Redact", {"type": "string", "minLength": 1, "examples": ["iban", "/user/email", "regex:[0-9]{16}"]});
 text_schema!(@impl Name, "Name", {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"});
 text_schema!(@impl Localized, "Localized", {"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]});

@@ -26,7 +26,7 @@ table! {
         pub auth: GatewayAuth,
         /// How much callers may take.
         pub limits: GatewayLimits,
-        /// When a row of the audit counts as written.
+        /// The former place of `durability` in `[audit]`, which comes before it.
         pub durability: Durability,
         /// How much of what Toolmark knows about a tool stands in lists.
         pub list_meta: ListMeta,

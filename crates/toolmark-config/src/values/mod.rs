@@ -6,8 +6,10 @@ mod localized;
 mod log_filter;
 mod name;
 mod rate;
+mod redact;
 mod secret;
 mod size;
+mod span;
 mod template;
 mod words;
 
@@ -17,12 +19,14 @@ pub(crate) use localized::is_locale;
 pub use log_filter::{LogFilter, ParseLogFilterError};
 pub use name::{Name, ParseNameError};
 pub use rate::Rate;
+pub use redact::Redact;
 pub use secret::Secret;
 pub use size::Size;
+pub use span::Span;
 pub use template::{Part, Template};
 pub(crate) use template::{is_environment_name, is_variable};
 pub(crate) use words::no_word;
-pub use words::{Durability, Era, Grant, ListMeta, LogFormat, Transport, Trust};
+pub use words::{Durability, Era, Grant, KeptBodies, ListMeta, LogFormat, OnTimeout, Transport, Trust};
 
 #[cfg(test)]
 mod tests;

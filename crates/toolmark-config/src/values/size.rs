@@ -23,6 +23,12 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 impl Size {
+    /// So many times 1,024 bytes.
+    #[must_use]
+    pub const fn kibibytes(count: u32) -> Self {
+        Self((count as u64) << 10)
+    }
+
     /// So many times 1,048,576 bytes.
     #[must_use]
     pub const fn mebibytes(count: u32) -> Self {

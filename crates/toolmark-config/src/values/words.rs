@@ -95,7 +95,7 @@ words! {
         /// When it is in the queue: rows are written together, a moment later; a crash may lose that moment.
         #[default]
         Batched = "batched",
-        /// When the disk has it.
+        /// When the disk has it: before a call that may change something runs, and before any answer leaves.
         Strict = "strict",
     }
 }
@@ -110,6 +110,30 @@ words! {
         Mark = "mark",
         /// Nothing, except that its server is away.
         None = "none",
+    }
+}
+
+words! {
+    /// What becomes of a question that nobody answered in time.
+    pub enum OnTimeout {
+        /// The call is refused, and the question is closed.
+        #[default]
+        Deny = "deny",
+        /// The question stays open; the caller is told to call again once it is answered.
+        Keep = "keep",
+    }
+}
+
+words! {
+    /// Whether the audit keeps what calls carry.
+    pub enum KeptBodies {
+        /// Digests and sizes only.
+        #[default]
+        None = "none",
+        /// Arguments.
+        Arguments = "arguments",
+        /// Arguments and results.
+        All = "all",
     }
 }
 

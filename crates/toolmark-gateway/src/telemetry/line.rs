@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolmark_core::text::visible;
-use toolmark_runtime::{DispatchErrorKind, End, Record, Recorder, Stray};
+use toolmark_runtime::{DispatchErrorKind, End, Keeping, Record, Recorder, Stray};
 
 /// The longest name in a line. Servers choose names, and so do callers.
 const NAME: usize = 200;
@@ -17,8 +17,8 @@ impl Told {
     }
 }
 
-impl Recorder for Told {
-    fn record(&self, record: &Record<'_>) {
+impl Told {
+    fn tell(record: &Record<'_>) {
         match record.end {
             End::Ran | End::ToolFailed | End::Approved | End::Failed(DispatchErrorKind::Cancelled) => {}
             End::Observed => {
@@ -32,12 +32,35 @@ impl Recorder for Told {
                 let (outcome, caller, task) = (record.end.as_str(), caller(record), record.task);
                 tracing::info!(tool = %name, %mark, verdict, outcome, code, %caller, task, "a call was refused");
             }
+            End::Unrecorded | End::Failed(DispatchErrorKind::Unrecorded) => {
+                let (name, mark) = (name(record), &record.identity.mark_text);
+                tracing::error!(tool = %name, %mark, caller = %caller(record), "the record of a call could not be kept");
+            }
             End::Failed(kind) => {
                 let (name, mark) = (name(record), &record.identity.mark_text);
                 let reason = kind.as_str();
                 tracing::warn!(tool = %name, %mark, reason, caller = %caller(record), "a call got no answer");
             }
         }
+    }
+}
+
+impl Recorder for Told {
+    fn ready(&self) -> Keeping {
+        self.0.ready()
+    }
+
+    fn intend(&self, record: &Record<'_>) -> Keeping {
+        self.0.intend(record)
+    }
+
+    fn keep(&self, record: &Record<'_>) -> Keeping {
+        Self::tell(record);
+        self.0.keep(record)
+    }
+
+    fn record(&self, record: &Record<'_>) {
+        Self::tell(record);
         self.0.record(record);
     }
 

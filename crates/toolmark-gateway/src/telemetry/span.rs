@@ -155,6 +155,7 @@ impl Recorder for CallSpan {
             End::Ran | End::Observed | End::Approved => None,
             End::ToolFailed => Some("tool_error"),
             End::Invalid | End::Denied | End::Asked => Some(line::code(record)),
+            End::Unrecorded => Some("audit-unwritable"),
             End::Failed(kind) => Some(kind.as_str()),
         };
         let mut attributes = self.attributes.clone();

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
 mod addresses;
+mod audit;
 mod eras;
 mod memory;
 mod packs;

@@ -52,8 +52,7 @@ impl Running {
     }
 
     pub(crate) async fn client_at(&self, era: Era, path: &str) -> Client {
-        let transport = StreamableHttpClientTransport::from_uri(format!("http://{}{path}", self.address));
-        Person::default().serve_with_lifecycle(transport, lifecycle(era)).await.expect("the gateway answers")
+        client_of(&format!("http://{}{path}", self.address), era).await
     }
 
     /// Stops it and waits until it has.
@@ -135,6 +134,12 @@ impl Era {
 }
 
 pub(crate) type Client = RunningService<RoleClient, Person>;
+
+/// A client of whatever listens there.
+pub(crate) async fn client_of(url: &str, era: Era) -> Client {
+    let transport = StreamableHttpClientTransport::from_uri(url.to_owned());
+    Person::default().serve_with_lifecycle(transport, lifecycle(era)).await.expect("the server answers")
+}
 
 fn lifecycle(era: Era) -> ClientLifecycleMode {
     match era {

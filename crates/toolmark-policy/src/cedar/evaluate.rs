@@ -14,7 +14,7 @@ use super::context::{action, context};
 use super::groups::Sets;
 use super::source::Says;
 use super::{Cedar, CedarDefault};
-use crate::answer::{Author, Permission, PolicyAnswer};
+use crate::answer::{Author, Open, Permission, PolicyAnswer};
 use crate::request::Request;
 use crate::tools::ToolAt;
 
@@ -42,8 +42,14 @@ impl Unevaluable {
 }
 
 impl Cedar {
-    /// Adds what the policies say about a call.
-    pub(crate) fn judge(&self, at: ToolAt, request: &Request<'_>, answer: &mut PolicyAnswer) {
+    /// Adds what the policies say about a call. Where its arguments are gone, those that are evaluated with them are listed instead.
+    pub(crate) fn judge(
+        &self,
+        at: ToolAt,
+        request: &Request<'_>,
+        answer: &mut PolicyAnswer,
+        open: Option<&mut Vec<Open>>,
+    ) {
         let Some(group) = self.groups.get(at) else { return };
         let mut permitted = self.default == CedarDefault::Permit;
         if !group.fixed.is_empty() {
@@ -64,6 +70,15 @@ impl Cedar {
                     answer.allows.extend(outcome.allows.iter().cloned());
                 }
             }
+        }
+        let open = open.filter(|_| !group.live.is_empty() && group.live.mentions.arguments);
+        if let Some(open) = open {
+            let (may_stop, may_allow) = (true, true);
+            let ids = [&group.live.forbids, &group.live.permits].into_iter().flat_map(PolicySet::policies);
+            let ids = ids.filter_map(|policy| self.by_id.get::<str>(policy.id().as_ref()));
+            let infos = ids.filter_map(|at| self.infos.get(*at)).filter(|info| info.mentions.arguments);
+            open.extend(infos.map(|info| Open { by: Author::Cedar(Arc::clone(&info.id)), may_stop, may_allow }));
+            return;
         }
         if !group.live.is_empty() {
             let mentions = group.live.mentions;

@@ -31,6 +31,13 @@ pub(crate) enum Doubt {
 impl Rule {
     /// Compares everything but the tool's name, which was settled when the policy was loaded.
     pub(crate) fn matches<'a>(&self, request: &Request<'a>) -> Match<'a> {
+        let rest = self.matches_but_for_arguments(request);
+        let arguments = || self.arguments.iter().all(|one| argument_matches(one, request, self.stance()));
+        if rest == Match::No || !arguments() { Match::No } else { rest }
+    }
+
+    /// Compares everything but the tool's name and the arguments.
+    pub(crate) fn matches_but_for_arguments<'a>(&self, request: &Request<'a>) -> Match<'a> {
         if !self.is_for_caller(request.caller) || !self.is_for_task(request.task) {
             return Match::No;
         }
@@ -40,10 +47,6 @@ impl Rule {
         }
         let effect = self.matches_effect(request.facts);
         if effect == Match::No {
-            return Match::No;
-        }
-        let arguments = || self.arguments.iter().all(|one| argument_matches(one, request, self.stance()));
-        if !arguments() {
             return Match::No;
         }
         match (behavior, effect) {

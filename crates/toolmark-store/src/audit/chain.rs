@@ -178,6 +178,10 @@ fn content(record: &AuditRecord, arguments_body: Option<&[u8; 32]>, result_body:
     for stage in record.timings.stages().into_iter().chain([record.timings.total]) {
         bytes.extend_from_slice(&stage.to_be_bytes());
     }
+    // Rows from before there was such a thing end here, and keep their hash.
+    if let Some(judged) = record.judged.as_deref() {
+        part(&mut bytes, Some(judged.as_bytes()));
+    }
     Sha256::digest(&bytes).into()
 }
 

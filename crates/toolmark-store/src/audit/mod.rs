@@ -6,6 +6,7 @@
 
 mod chain;
 mod export;
+mod node;
 mod query;
 mod record;
 mod sink;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use chain::{AuditEntry, Chain, ChainRow, Head, Link};
 pub use export::ExportError;
+pub use node::NodeClaim;
 pub use query::{AuditCursor, AuditFilter, AuditReader, Order, ParseCursorError};
 pub use record::{AuditRecord, AuditTool, Bodies, Outcome, Timings};
 pub use sink::{AuditSink, AuditStats, Durability, RecordError, SinkSettings};

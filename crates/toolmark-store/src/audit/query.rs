@@ -47,6 +47,8 @@ pub struct AuditFilter {
     pub outcome: Option<Outcome>,
     /// With arguments and results, where they were kept.
     pub bodies: bool,
+    /// Every row. Without it, an intent is left out once it is known what became of it, so that a call is one record.
+    pub rows: bool,
 }
 
 /// Which end comes first.

@@ -15,9 +15,9 @@ use crate::time::Micros;
 /// One call, or one refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRecord {
-    /// A UUID of version 7.
+    /// A UUID of version 7. What was intended and what became of it have the same.
     pub id: Uuid,
-    /// When the call came in.
+    /// When this was recorded: for what became of a call, when it ended; it began `timings.total` before.
     pub time: Micros,
     /// Who called.
     pub caller: Option<Arc<str>>,
@@ -43,6 +43,8 @@ pub struct AuditRecord {
     pub policy: Option<Arc<str>>,
     /// The grant that let it through.
     pub grant: Option<Arc<str>>,
+    /// What it was judged by, as compact JSON: enough to judge it again when its arguments are gone.
+    pub judged: Option<Arc<str>>,
     /// The digest of the arguments.
     pub arguments: Option<ArgumentDigest>,
     /// How many bytes the arguments had.
@@ -107,6 +109,10 @@ pub enum Outcome {
     Timeout,
     /// The caller took it back.
     Cancelled,
+    /// It is about to run. What became of it is another record with the same id.
+    Intent,
+    /// It was about to run when the process ended; nobody knows whether it did.
+    Interrupted,
 }
 
 /// Nanoseconds that each stage of a call took.
@@ -158,6 +164,7 @@ impl AuditRecord {
             rules: None,
             policy: None,
             grant: None,
+            judged: None,
             arguments: None,
             arguments_size: None,
             result: None,
@@ -182,6 +189,7 @@ impl AuditRecord {
             &self.rules,
             &self.policy,
             &self.grant,
+            &self.judged,
             &self.code,
         ];
         let bodies = self.bodies.as_deref().map_or(0, |bodies| {
@@ -225,6 +233,7 @@ impl AuditRecord {
             "rules": parsed(&self.rules),
             "policy": self.policy.as_deref(),
             "grant": self.grant.as_deref(),
+            "judged": parsed(&self.judged),
             "arguments": {"digest": self.arguments, "size": self.arguments_size},
             "result": {"sha256": self.result.map(|digest| hex(&digest)), "size": self.result_size},
             "outcome": self.outcome.as_str(),
@@ -253,6 +262,8 @@ impl Outcome {
         Self::TooLarge,
         Self::Timeout,
         Self::Cancelled,
+        Self::Intent,
+        Self::Interrupted,
     ];
 
     /// The outcome in one word.
@@ -274,7 +285,15 @@ impl Outcome {
             Self::TooLarge => "too-large",
             Self::Timeout => "timeout",
             Self::Cancelled => "cancelled",
+            Self::Intent => "intent",
+            Self::Interrupted => "interrupted",
         }
+    }
+
+    /// True for everything but an intent: nothing comes after it.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        !matches!(self, Self::Intent)
     }
 
     /// The outcome that a word stands for.

@@ -23,6 +23,7 @@ pub use self::error::RecordError;
 pub use self::shared::AuditStats;
 use self::shared::Shared;
 use self::writer::Writer;
+use super::node::NodeClaim;
 use super::record::AuditRecord;
 use crate::error::StoreError;
 use crate::store::Store;
@@ -98,14 +99,31 @@ impl Store {
     /// Several sinks, in one process or in many, may write to the chain of one node.
     #[must_use]
     pub fn audit_sink(&self, settings: SinkSettings) -> AuditSink {
+        self.sink(settings, None)
+    }
+
+    /// The same for a chain that this process has for itself, for as long as the sink is there.
+    #[must_use]
+    pub fn audit_sink_of(&self, claim: NodeClaim, mut settings: SinkSettings) -> AuditSink {
+        settings.node = Arc::clone(claim.node());
+        self.sink(settings, Some(claim))
+    }
+
+    fn sink(&self, settings: SinkSettings, claim: Option<NodeClaim>) -> AuditSink {
         let (queue, waiting) = mpsc::channel(settings.queue.max(1));
-        let shared = Arc::new(Shared::new(settings));
+        let shared = Arc::new(Shared::new(settings, claim));
         tokio::spawn(Writer::new(Arc::clone(self.backend()), waiting, Arc::clone(&shared)).run());
         AuditSink { queue, shared }
     }
 }
 
 impl AuditSink {
+    /// The node whose chain the records join.
+    #[must_use]
+    pub fn node(&self) -> &Arc<str> {
+        &self.shared.settings.node
+    }
+
     /// Puts a record into the queue without waiting for anything, or gives it back when there is no place.
     ///
     /// # Errors
@@ -183,6 +201,46 @@ impl AuditSink {
             Ok(result) => result.map_err(RecordError::Store),
             Err(_) => Err(RecordError::Closed),
         }
+    }
+
+    /// True when a record counts as kept only once it would survive a loss of power.
+    #[must_use]
+    pub fn is_strict(&self) -> bool {
+        self.shared.settings.durability == Durability::Strict
+    }
+
+    /// Whether a call may begin without waiting for room: an eighth of the queue is kept for calls that are under way already.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.has_room()
+    }
+
+    /// Puts a record into the queue now; what is returned is done when the record would survive a loss of power. It is written whether
+    /// or not anybody waits.
+    ///
+    /// # Errors
+    /// [`RecordError`]: the record is not kept. It was counted and logged.
+    pub fn begin_strictly(
+        &self,
+        record: AuditRecord,
+    ) -> Result<impl Future<Output = Result<(), RecordError>> + Send + 'static, RecordError> {
+        let (reply, answer) = oneshot::channel();
+        if self.enqueue(record, Some(reply)).is_err() {
+            let closed = self.shared.closed.load(Ordering::Acquire) || self.queue.is_closed();
+            let (why, error) = match closed {
+                true => ("the sink is closed", RecordError::Closed),
+                false => ("the queue is full", RecordError::Full),
+            };
+            self.shared.lose(1, why);
+            return Err(error);
+        }
+        self.shared.hurry.notify_one();
+        Ok(async move {
+            match answer.await {
+                Ok(result) => result.map_err(RecordError::Store),
+                Err(_) => Err(RecordError::Closed),
+            }
+        })
     }
 
     /// Returns when everything that was taken before is written.

@@ -3,7 +3,9 @@
 //! Each connection is a thread of its own. Everything that writes takes the one writing connection in turn, begins with a
 //! lock, and commits or leaves no trace. Several processes may share a file: what they know is read anew inside the lock.
 
+mod approvals;
 mod audit;
+mod claim;
 mod definitions;
 mod migrate;
 mod names;
@@ -13,15 +15,21 @@ mod tokens;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Executor as _, Row as _, Sqlite as Database};
+use tokio::sync::mpsc;
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
+};
 
+use crate::approvals::AskFilter;
 use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, DefinitionsChange, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::watch::Change;
 
 /// A store in SQLite.
 pub struct Sqlite {
@@ -212,12 +220,123 @@ impl Backend for Sqlite {
         Box::pin(self.load_chain_page(node, after, limit))
     }
 
+    fn open_intents<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<AuditEntry>> {
+        Box::pin(self.load_open(node))
+    }
+
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>> {
+        Box::pin(std::future::ready(self.lock_node(node)))
+    }
+
     fn trim<'a>(&'a self, node: &'a str, before: Micros, limit: u32, at: Micros) -> Answer<'a, u64> {
         Box::pin(self.trim_chain(node, before, limit, at))
     }
 
     fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64> {
         Box::pin(self.remove_bodies(before, limit))
+    }
+
+    fn counters(&self) -> Answer<'_, Counters> {
+        Box::pin(self.load_counters())
+    }
+
+    /// SQLite calls nobody: the counters tell.
+    fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined> {
+        Box::pin(self.take_part(new, run, node))
+    }
+
+    fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>> {
+        Box::pin(self.load_ask(id))
+    }
+
+    fn asks<'a>(&'a self, filter: &'a AskFilter, before: Option<AskId>, limit: u32) -> Answer<'a, Vec<Ask>> {
+        Box::pin(self.load_asks(filter, before, limit))
+    }
+
+    fn pending_asks(&self, now: Micros) -> Answer<'_, u64> {
+        Box::pin(self.count_pending(now))
+    }
+
+    fn decide_ask<'a>(
+        &'a self,
+        id: AskId,
+        decided: &'a Decided,
+        grant: Option<&'a Grant>,
+        until: Micros,
+    ) -> Answer<'a, Outcome> {
+        Box::pin(self.save_decision(id, decided, grant, until))
+    }
+
+    fn answered_asks(&self, now: Micros) -> Answer<'_, Vec<(AskKey, Micros)>> {
+        Box::pin(self.load_answered(now))
+    }
+
+    fn expire_asks(&self, now: Micros) -> Answer<'_, u64> {
+        Box::pin(self.end_asks(now))
+    }
+
+    fn trim_asks(&self, before: Micros, limit: u32) -> Answer<'_, u64> {
+        Box::pin(self.remove_asks(before, limit))
+    }
+
+    fn run(&self, id: RunId) -> Answer<'_, Option<(Run, Ask)>> {
+        Box::pin(self.load_run(id))
+    }
+
+    fn runs_of(&self, ask: AskId) -> Answer<'_, Vec<Run>> {
+        Box::pin(self.load_runs_of(ask))
+    }
+
+    fn start_run<'a>(&'a self, id: RunId, node: &'a str, at: Micros) -> Answer<'a, bool> {
+        Box::pin(self.begin_run(id, node, at))
+    }
+
+    fn continue_run<'a>(&'a self, id: RunId, round: u32, node: &'a str, at: Micros) -> Answer<'a, bool> {
+        Box::pin(self.next_round(id, round, node, at))
+    }
+
+    fn move_run<'a>(&'a self, id: RunId, from: &'a [RunState], to: RunState, at: Micros) -> Answer<'a, bool> {
+        Box::pin(self.change_run(id, from, to, at))
+    }
+
+    fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)> {
+        Box::pin(self.end_node(node, at))
+    }
+
+    fn busy_nodes(&self) -> Answer<'_, Vec<String>> {
+        Box::pin(self.load_busy_nodes())
+    }
+
+    fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>> {
+        Box::pin(self.load_grants(revoked))
+    }
+
+    fn add_grant<'a>(&'a self, grant: &'a Grant) -> Answer<'a, ()> {
+        Box::pin(self.save_grant(grant))
+    }
+
+    fn use_grant(&self, id: GrantId) -> Answer<'_, bool> {
+        Box::pin(self.count_use(id))
+    }
+
+    fn revoke_grant<'a>(&'a self, id: GrantId, by: &'a Given) -> Answer<'a, bool> {
+        Box::pin(self.end_grant(id, by))
+    }
+
+    fn approvals_version(&self) -> Answer<'_, ApprovalsVersion> {
+        Box::pin(self.load_approvals_version())
+    }
+
+    fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]> {
+        Box::pin(self.load_key(name, fresh))
+    }
+
+    fn failure(&self, detail: &str) -> StoreError {
+        StoreError::new(&self.place, Fault::Failed, detail)
     }
 
     fn close(&self) -> Answer<'_, ()> {

@@ -4,12 +4,12 @@ use sqlx::Executor as _;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Sqlite, Survives, Writing};
-use crate::backend::TokenRow;
+use crate::backend::{Counters, TokenRow};
 use crate::error::StoreError;
 use crate::time::Micros;
 use crate::tokens::{Scope, Token, TokenHash, TokenId};
 
-const COLUMNS: &str = "SELECT id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us \
+const COLUMNS: &str = "SELECT id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us, approver \
                        FROM tokens ORDER BY created_us, id";
 
 impl Sqlite {
@@ -19,13 +19,13 @@ impl Sqlite {
         let mut transaction = self.begin(Survives::PowerLoss).await?;
         // Also when the hash is there already, which two random secrets never are.
         let query = sqlx::query(
-            "INSERT INTO tokens (id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "INSERT INTO tokens (id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us, approver) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         );
         let query = query.bind(token.id.as_str()).bind(row.hash.as_bytes().to_vec()).bind(token.name.clone());
         let query = query.bind(written(&token.tasks)).bind(written(&token.profiles)).bind(token.created.get());
         let query = query.bind(token.last_used.map(Micros::get)).bind(token.expires.map(Micros::get));
-        let query = query.bind(token.revoked.map(Micros::get));
+        let query = query.bind(token.revoked.map(Micros::get)).bind(token.approver);
         let done = query.execute(&mut *transaction).await.map_err(error)?;
         if done.rows_affected() == 0 {
             return Ok(false);
@@ -47,7 +47,7 @@ impl Sqlite {
 
     pub(super) async fn find_token(&self, hash: &TokenHash) -> Result<Option<TokenRow>, StoreError> {
         let query = sqlx::query(
-            "SELECT id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us FROM tokens \
+            "SELECT id, hash, name, tasks, profiles, created_us, last_used_us, expires_us, revoked_us, approver FROM tokens \
              WHERE hash = ?",
         );
         let query = query.bind(hash.as_bytes().to_vec());
@@ -85,6 +85,13 @@ impl Sqlite {
         self.count(&row, "value")
     }
 
+    pub(super) async fn load_counters(&self) -> Result<Counters, StoreError> {
+        let sql = "SELECT name, value FROM counters \
+                   UNION ALL SELECT 'names', CAST(coalesce(sum(version), 0) AS BIGINT) FROM name_scopes";
+        let rows = self.readers.fetch_all(sql).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| Ok((self.column(row, "name")?, self.count(row, "value")?))).collect()
+    }
+
     fn token(&self, row: &SqliteRow) -> Result<TokenRow, StoreError> {
         let token = Token {
             id: TokenId::new(self.column(row, "id")?),
@@ -95,6 +102,7 @@ impl Sqlite {
             last_used: self.maybe_time(row, "last_used_us")?,
             expires: self.maybe_time(row, "expires_us")?,
             revoked: self.maybe_time(row, "revoked_us")?,
+            approver: self.column(row, "approver")?,
         };
         Ok(TokenRow { token, hash: TokenHash::from_bytes(self.digest(row, "hash")?) })
     }

@@ -53,6 +53,7 @@ fn a_token_ends_at_its_end_and_not_before() {
         last_used: None,
         expires: Some(Micros::new(10)),
         revoked: None,
+        approver: false,
     };
     assert_eq!(token.check(Micros::new(9)), Ok(()));
     assert!(matches!(token.check(Micros::new(10)), Err(TokenRefused::Expired(_))));

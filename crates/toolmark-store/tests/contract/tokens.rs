@@ -25,6 +25,7 @@ pub(crate) async fn a_token_lets_in_whoever_shows_its_secret(place: &impl Place)
         tasks: Scope::only(["read-only", "tidy \"up\""]),
         profiles: Scope::only::<&str>([]),
         expires: Some(Micros::new(100)),
+        approver: true,
     };
     let (token, shown) = create(&place.open().await, &new).await;
     assert_eq!((token.created, token.expires), (Micros::new(5), Some(Micros::new(100))));
@@ -36,6 +37,7 @@ pub(crate) async fn a_token_lets_in_whoever_shows_its_secret(place: &impl Place)
     assert_eq!(listed[0].token, token);
     assert_eq!(listed[0].hash, shown.hash());
     assert_eq!(token.tasks, new.tasks);
+    assert!(token.approver && !create(&store, &named("another")).await.0.approver);
     assert!(!token.profiles.covers("cursor"), "a scope of nothing stays one");
 }
 

@@ -58,6 +58,8 @@ fn variants() -> Vec<AuditRecord> {
         AuditRecord { rules: text("x"), ..base.clone() },
         AuditRecord { policy: text("x"), ..base.clone() },
         AuditRecord { grant: text("x"), ..base.clone() },
+        AuditRecord { judged: text("x"), ..base.clone() },
+        AuditRecord { judged: text(""), ..base.clone() },
         AuditRecord { arguments: Some(digest("args1:", '4').parse().expect("a digest")), ..base.clone() },
         AuditRecord { arguments_size: Some(0), ..base.clone() },
         AuditRecord { result: Some([0; 32]), ..base.clone() },

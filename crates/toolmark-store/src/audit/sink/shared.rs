@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 
 use super::SinkSettings;
+use crate::audit::node::NodeClaim;
 use crate::error::StoreError;
 
 /// How a sink is doing.
@@ -28,6 +29,8 @@ pub struct AuditStats {
 /// What callers and the task share.
 pub(super) struct Shared {
     pub(super) settings: SinkSettings,
+    /// Held until the last record is written.
+    _claim: Option<NodeClaim>,
     /// Wakes the task before its batch has waited long enough.
     pub(super) hurry: Notify,
     pub(super) bytes: AtomicUsize,
@@ -41,9 +44,10 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(settings: SinkSettings) -> Self {
+    pub(super) fn new(settings: SinkSettings, claim: Option<NodeClaim>) -> Self {
         Self {
             settings,
+            _claim: claim,
             hurry: Notify::new(),
             bytes: AtomicUsize::new(0),
             closed: AtomicBool::new(false),

@@ -1,5 +1,6 @@
 //! Appending: many rows in one statement, many statements in one transaction, the chain continued inside the lock.
 
+use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
@@ -11,9 +12,9 @@ use crate::error::StoreError;
 use crate::sqlite::{Sqlite, Survives, Writing};
 
 const COLUMNS: &str = "node, seq, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
-                       task, verdict, reasons, rules, policy, grant_id, arguments, arguments_size, result, result_size, \
-                       outcome, code, stages_ns, total_ns, trace, arguments_body, result_body, prev, hash";
-const WIDTH: usize = 31;
+                       task, verdict, reasons, rules, policy, grant_id, judged, arguments, arguments_size, result, \
+                       result_size, outcome, code, stages_ns, total_ns, trace, arguments_body, result_body, prev, hash";
+const WIDTH: usize = 32;
 
 /// How many rows a statement takes. Few different ones, so that each is prepared once and kept; and not too many at once, because calls
 /// wait for whoever has the processor.
@@ -48,6 +49,7 @@ impl Sqlite {
     ) -> Result<Head, StoreError> {
         let mut transaction = self.begin(survives).await?;
         let (id, mut head) = self.head(&mut transaction, node).await?;
+        let first = head.seq + 1;
         let mut rest = records;
         while !rest.is_empty() {
             let (sql, rows) = INSERTS
@@ -60,6 +62,7 @@ impl Sqlite {
             head = self.insert(&mut transaction, sql, id, node, head, now).await?;
             tokio::task::yield_now().await;
         }
+        self.settle(&mut transaction, id, first, records).await?;
         let query = sqlx::query("UPDATE audit_nodes SET head_seq = ?, head_hash = ? WHERE id = ?");
         let query = query.bind(signed(head.seq)).bind(head.hash.to_vec()).bind(id);
         query.execute(&mut *transaction).await.map_err(|error| self.error(&error))?;
@@ -82,6 +85,40 @@ impl Sqlite {
         let query = query.bind(node.to_owned()).bind(head.hash.to_vec()).bind(head.hash.to_vec());
         let done = query.execute(&mut **transaction).await.map_err(error)?;
         Ok((done.last_insert_rowid(), head))
+    }
+
+    /// Keeps the list of intents up of which nobody knows yet what became. Most end in the batch that they began in.
+    async fn settle(
+        &self,
+        transaction: &mut Writing,
+        node: i64,
+        first: u64,
+        records: &[&AuditRecord],
+    ) -> Result<(), StoreError> {
+        let error = |error: sqlx::Error| self.error(&error);
+        let query = sqlx::query("SELECT id FROM audit_open WHERE node = ?").bind(node);
+        let open = query.fetch_all(&mut **transaction).await.map_err(error)?;
+        let intends = records.iter().any(|record| !record.outcome.is_final());
+        if open.is_empty() && !intends {
+            return Ok(());
+        }
+        let ended: HashSet<&[u8; 16]> =
+            records.iter().filter(|record| record.outcome.is_final()).map(|record| record.id.as_bytes()).collect();
+        for row in &open {
+            let id: &[u8] = self.column(row, "id")?;
+            if <&[u8; 16]>::try_from(id).is_ok_and(|id| ended.contains(id)) {
+                let query =
+                    sqlx::query("DELETE FROM audit_open WHERE node = ? AND id = ?").bind(node).bind(id.to_vec());
+                query.execute(&mut **transaction).await.map_err(error)?;
+            }
+        }
+        let begun = (first..).zip(records).filter(|(_, record)| !record.outcome.is_final());
+        for (seq, record) in begun.filter(|(_, record)| !ended.contains(record.id.as_bytes())) {
+            let query = sqlx::query("INSERT OR IGNORE INTO audit_open (node, id, seq) VALUES (?, ?, ?)");
+            let query = query.bind(node).bind(record.id.as_bytes().to_vec()).bind(signed(seq));
+            query.execute(&mut **transaction).await.map_err(error)?;
+        }
+        Ok(())
     }
 
     async fn insert(
@@ -141,6 +178,7 @@ impl Row<'_> {
         to.add(record.rules.clone())?;
         to.add(record.policy.clone())?;
         to.add(record.grant.clone())?;
+        to.add(record.judged.clone())?;
         to.add(record.arguments.map(|digest| digest.as_bytes().to_vec()))?;
         to.add(record.arguments_size.map(signed))?;
         to.add(record.result.map(Vec::from))?;

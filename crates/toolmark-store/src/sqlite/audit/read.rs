@@ -62,6 +62,16 @@ impl Sqlite {
         rows.iter().map(chain).collect()
     }
 
+    pub(in crate::sqlite) async fn load_open(&self, node: &str) -> Result<Vec<AuditEntry>, StoreError> {
+        let mut query = select(true);
+        query
+            .push(" JOIN audit_open o ON o.node = a.node AND o.seq = a.seq WHERE n.node = ")
+            .push_bind(node.to_owned());
+        query.push(" ORDER BY a.seq");
+        let rows = query.build().fetch_all(&self.readers).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| entry(row, true).map_err(|detail| self.unreadable(&detail))).collect()
+    }
+
     pub(in crate::sqlite) async fn load_chain_page(
         &self,
         node: &str,
@@ -114,6 +124,18 @@ fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
             query.push(condition).push_bind(text.clone());
         }
     }
+    match (filter.rows, filter.outcome) {
+        (true, _) => {}
+        (false, None) => {
+            query.push(
+                " AND (a.outcome <> 'intent' OR EXISTS (SELECT 1 FROM audit_open o WHERE o.node = a.node AND o.id = a.id))",
+            );
+        }
+        (false, Some(Outcome::Intent)) => {
+            query.push(" AND a.position IN (SELECT i.position FROM audit_open o JOIN audit i ON i.node = o.node AND i.seq = o.seq)");
+        }
+        (false, Some(_)) => {}
+    }
     // Words of our own, spelled out so that SQLite sees which part of a partial index they are in.
     if let Some(verdict) = filter.verdict {
         query.push(format_args!(" AND a.verdict = '{}'", verdict.as_str()));
@@ -154,6 +176,7 @@ fn record(row: &SqliteRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, S
         rules: shared(row, "rules")?,
         policy: shared(row, "policy")?,
         grant: shared(row, "grant_id")?,
+        judged: shared(row, "judged")?,
         arguments: digest(row, "arguments", "args1:")?,
         arguments_size: get::<Option<i64>>(row, "arguments_size")?.map(i64::cast_unsigned),
         result: bytes(row, "result")?,

@@ -39,6 +39,8 @@ impl Sqlite {
         let query = sqlx::query("DELETE FROM audit WHERE node = ? AND seq > ? AND seq <= ?");
         let query = query.bind(id).bind(signed(from)).bind(signed(seq));
         query.execute(&mut *transaction).await.map_err(error)?;
+        let query = sqlx::query("DELETE FROM audit_open WHERE node = ? AND seq <= ?").bind(id).bind(signed(seq));
+        query.execute(&mut *transaction).await.map_err(error)?;
         let query = sqlx::query(
             "UPDATE audit_nodes SET checkpoint_seq = ?, checkpoint_hash = ?, checkpoint_us = ? WHERE id = ?",
         );

@@ -1,0 +1,219 @@
+//! Calls, kept in the store: written off the path of the call, or before it answers where that is asked for.
+//!
+//! What is kept of arguments and results, and what is blacked out of it, is decided here, before anything reaches the queue.
+
+mod ids;
+pub(crate) mod redact;
+pub(crate) mod retention;
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use toolmark_config::sections::Audit;
+use toolmark_config::values::KeptBodies;
+use toolmark_core::digest::ArgumentDigest;
+use toolmark_core::text::visible;
+use toolmark_core::verdict::Decision;
+use toolmark_policy::Caller;
+use toolmark_runtime::{DispatchErrorKind, End, Keeping, NotKept, Record, Recorder, Stray, StrayKind};
+use toolmark_store::Micros;
+use toolmark_store::audit::{AuditRecord, AuditSink, AuditTool, Bodies, Outcome, RecordError, Timings};
+use uuid::Uuid;
+
+pub(crate) use self::ids::Ids;
+use self::redact::{Redactor, cut};
+
+/// How much is kept of a name that leads nowhere.
+const LONGEST_LOOKUP: usize = 300;
+
+/// A result that is longer is not even looked through for secrets.
+const MOST_LOOKED_THROUGH: usize = 4 << 20;
+
+/// Writes every record of the pipeline to a sink.
+pub struct AuditRecorder {
+    sink: AuditSink,
+    ids: Ids,
+    bodies: KeptBodies,
+    body_bytes: usize,
+    redactor: Redactor,
+}
+
+impl AuditRecorder {
+    /// Writes to this sink, without arguments and results.
+    #[must_use]
+    pub fn new(sink: AuditSink) -> Self {
+        Self::configured(sink, &Audit::default())
+    }
+
+    /// Writes to this sink what the configuration says.
+    #[must_use]
+    pub fn configured(sink: AuditSink, audit: &Audit) -> Self {
+        Self {
+            sink,
+            ids: Ids::new(),
+            bodies: audit.bodies,
+            body_bytes: audit.body_bytes.as_usize(),
+            redactor: Redactor::new(&audit.redact),
+        }
+    }
+
+    /// What every row begins with.
+    fn begun(id: Uuid, lookup: &str, caller: &Caller<'_>, outcome: Outcome) -> AuditRecord {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
+        let mut row = AuditRecord::new(id, time, lookup.into(), outcome);
+        row.caller = Some(caller.name().into());
+        row.session = caller.session().map(Into::into);
+        row
+    }
+
+    fn row(&self, record: &Record<'_>, outcome: Outcome) -> AuditRecord {
+        let mut row = Self::begun(record.id, record.lookup, &record.caller, outcome);
+        row.tool = Some(AuditTool {
+            canonical: Arc::clone(&record.identity.canonical),
+            mark: record.identity.mark,
+            definition: record.identity.definition,
+        });
+        row.task = record.task.map(Into::into);
+        row.verdict = Some(record.verdict.decision());
+        if record.verdict.decision() > Decision::Allow {
+            // Reasons say what a call would have done, in its own words.
+            row.reasons =
+                record.verdict.to_json().get("reasons").map(|reasons| self.redactor.value(reasons).to_string().into());
+            let rules: Vec<&Value> =
+                record.verdict.reasons().iter().filter_map(|reason| reason.facts.get("rule")).collect();
+            row.rules = (!rules.is_empty()).then(|| serde_json::json!(rules).to_string().into());
+            row.code = record.verdict.deciding().next().map(|reason| Arc::from(reason.code));
+        }
+        row.policy = Some(Arc::clone(record.policy));
+        row.grant = record.pass.grant.map(|grant| grant.to_string().into());
+        row.judged = Some(record.judged());
+        row.arguments_size = Some(record.arguments_size as u64);
+        row.arguments = Some(ArgumentDigest::of(record.arguments));
+        row.result = record.result.map(|result| Sha256::digest(result).into());
+        row.result_size = record.result.map(|result| result.len() as u64);
+        row.bodies = self.bodies(record);
+        let nanos = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        row.timings = Timings {
+            judge: nanos(record.timings.examine),
+            approve: nanos(record.timings.approve),
+            dispatch: nanos(record.timings.dispatch),
+            total: nanos(record.timings.total()),
+            ..Timings::default()
+        };
+        row
+    }
+
+    fn ended(&self, record: &Record<'_>) -> AuditRecord {
+        let mut row = self.row(record, outcome(record.end));
+        if matches!(record.end, End::Unrecorded) {
+            row.code = Some("audit-unwritable".into());
+        }
+        row
+    }
+
+    /// Arguments and result as far as they are kept, without what must not be.
+    fn bodies(&self, record: &Record<'_>) -> Option<Box<Bodies>> {
+        let kept = |value: &Value| Arc::from(cut(self.redactor.value(value).to_string(), self.body_bytes));
+        let result = |bytes: &[u8]| {
+            if bytes.len() > MOST_LOOKED_THROUGH {
+                return Arc::from(format!("…[cut: {} bytes]", bytes.len()));
+            }
+            let plain = || Value::from(String::from_utf8_lossy(bytes));
+            kept(&serde_json::from_slice(bytes).unwrap_or_else(|_| plain()))
+        };
+        match self.bodies {
+            KeptBodies::None => None,
+            KeptBodies::Arguments => Some(Box::new(Bodies { arguments: Some(kept(record.body)), result: None })),
+            KeptBodies::All => {
+                Some(Box::new(Bodies { arguments: Some(kept(record.body)), result: record.result.map(result) }))
+            }
+        }
+    }
+
+    /// Puts a row into the queue; whoever waits is told when the disk has it.
+    fn strictly(&self, row: AuditRecord) -> Keeping {
+        match self.sink.begin_strictly(row) {
+            Ok(kept) => Some(Box::pin(async move { kept.await.map_err(|error| not_kept(&error)) })),
+            Err(error) => Some(Box::pin(std::future::ready(Err(not_kept(&error))))),
+        }
+    }
+}
+
+impl Recorder for AuditRecorder {
+    fn ready(&self) -> Keeping {
+        if self.sink.is_ready() {
+            return None;
+        }
+        let sink = self.sink.clone();
+        Some(Box::pin(async move { sink.ready().await.map_err(|error| not_kept(&error)) }))
+    }
+
+    fn intend(&self, record: &Record<'_>) -> Keeping {
+        let row = self.row(record, Outcome::Intent);
+        if self.sink.is_strict() {
+            return self.strictly(row);
+        }
+        self.sink.note(row);
+        None
+    }
+
+    fn record(&self, record: &Record<'_>) {
+        self.sink.note(self.ended(record));
+    }
+
+    fn keep(&self, record: &Record<'_>) -> Keeping {
+        let row = self.ended(record);
+        if self.sink.is_strict() {
+            return self.strictly(row);
+        }
+        self.sink.note(row);
+        None
+    }
+
+    fn stray(&self, stray: &Stray<'_>) {
+        // Anybody can call anything anything; what is kept of it has an end.
+        let lookup = visible(stray.lookup, LONGEST_LOOKUP);
+        let end = match stray.kind {
+            StrayKind::Unknown => Outcome::UnknownTool,
+            StrayKind::Ambiguous => Outcome::Ambiguous,
+            StrayKind::Unreadable => Outcome::Invalid,
+        };
+        let mut row = Self::begun(self.ids.now(), &lookup, &stray.caller, end);
+        row.tool = stray.tool.map(|tool| AuditTool {
+            canonical: tool.canonical().as_str().into(),
+            mark: tool.mark(),
+            definition: tool.digest(),
+        });
+        row.task = stray.task.map(Into::into);
+        row.code = Some(stray.kind.code().into());
+        row.arguments_size = Some(stray.arguments_size as u64);
+        self.sink.note(row);
+    }
+}
+
+fn not_kept(error: &RecordError) -> NotKept {
+    NotKept::new(&error.to_string())
+}
+
+fn outcome(end: End) -> Outcome {
+    match end {
+        End::Ran => Outcome::Ok,
+        End::ToolFailed => Outcome::ToolError,
+        End::Observed => Outcome::Observed,
+        End::Approved => Outcome::Approved,
+        End::Invalid => Outcome::Invalid,
+        End::Denied | End::Unrecorded => Outcome::Denied,
+        End::Asked => Outcome::Asked,
+        End::Failed(kind) => match kind {
+            DispatchErrorKind::Unavailable => Outcome::Unavailable,
+            DispatchErrorKind::Busy => Outcome::Busy,
+            DispatchErrorKind::Timeout => Outcome::Timeout,
+            DispatchErrorKind::Cancelled => Outcome::Cancelled,
+            DispatchErrorKind::TooLarge => Outcome::TooLarge,
+            DispatchErrorKind::Failed | DispatchErrorKind::Unrecorded => Outcome::UpstreamFailed,
+        },
+    }
+}

@@ -1,0 +1,89 @@
+//! Who writes which chain, and what becomes of calls that were under way when their process ended.
+//!
+//! A chain belongs to one process at a time. Whoever takes it over says of each call that was intended and of which nothing more was
+//! written: it was interrupted. So every intent has exactly one record of what became of it, even if that is not known.
+
+use std::sync::Arc;
+
+use toolmark_core::explain::Code;
+
+use super::record::{AuditRecord, Outcome};
+use crate::backend::Held;
+use crate::error::{Fault, StoreError};
+use crate::location::Location;
+use crate::store::Store;
+
+/// How many processes may write one store under one name.
+const MOST: u32 = 1_000;
+
+/// What is said of a call that was under way when its process ended.
+const INTERRUPTED: Code = Code::new("call-interrupted");
+
+/// A chain that this process has for itself, until this is dropped.
+pub struct NodeClaim {
+    node: Arc<str>,
+    _held: Held,
+}
+
+impl NodeClaim {
+    /// The name of the node.
+    #[must_use]
+    pub fn node(&self) -> &Arc<str> {
+        &self.node
+    }
+}
+
+impl Store {
+    /// Takes the chain of a node for this process: that of `name`, or, while other processes have that, of `name-2`, `name-3` …
+    ///
+    /// # Errors
+    /// [`StoreError`] when that cannot be found out.
+    pub async fn claim_node(&self, name: &str) -> Result<NodeClaim, StoreError> {
+        for number in 1..=MOST {
+            let node = if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
+            if let Some(held) = self.backend().claim(&node).await? {
+                return Ok(NodeClaim { node: node.into(), _held: held });
+            }
+        }
+        let place = self.path().map_or(Location::Memory, Location::from);
+        Err(StoreError::new(&place, Fault::Busy, "a thousand processes write to it already"))
+    }
+
+    /// Writes what became of calls that were under way when their process ended: of this node, and of nodes that no process has.
+    /// Returns how many were interrupted.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be read or written.
+    pub async fn recover_audit(&self, claim: &NodeClaim) -> Result<u64, StoreError> {
+        let mut count = self.interrupt(&claim.node).await?;
+        for chain in self.backend().chains().await? {
+            if chain.node == claim.node || self.backend().open_intents(&chain.node).await?.is_empty() {
+                continue;
+            }
+            // Held until its rows are written, so that nobody else writes them too.
+            if let Some(_held) = self.backend().claim(&chain.node).await? {
+                count += self.interrupt(&chain.node).await?;
+            }
+        }
+        Ok(count)
+    }
+
+    async fn interrupt(&self, node: &str) -> Result<u64, StoreError> {
+        let now = self.now();
+        let intents = self.backend().open_intents(node).await?;
+        let interrupted: Vec<AuditRecord> = intents
+            .into_iter()
+            .map(|intent| AuditRecord {
+                time: now,
+                outcome: Outcome::Interrupted,
+                code: Some(INTERRUPTED.as_str().into()),
+                ..intent.record
+            })
+            .collect();
+        if !interrupted.is_empty() {
+            let records: Vec<&AuditRecord> = interrupted.iter().collect();
+            self.backend().append(node, &records, true).await?;
+        }
+        Ok(interrupted.len() as u64)
+    }
+}
