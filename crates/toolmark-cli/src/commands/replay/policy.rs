@@ -35,7 +35,7 @@ enum PolicyFileError {
 impl New {
     /// Reads what was named on the command line.
     pub(super) fn read(paths: &[PathBuf], written: &Written) -> Result<Self, Failure> {
-        for path in paths.iter().filter(|path| !path.exists()) {
+        if let Some(path) = paths.iter().find(|path| !path.exists()) {
             return Err(refused(PolicyFileError::Missing(shown(path))));
         }
         let is_cedar = |path: &&PathBuf| path.is_dir() || path.extension().is_some_and(|end| end == "cedar");
