@@ -76,7 +76,7 @@ fn call(number: u64) -> (String, Value) {
     let table = number.wrapping_mul(2_654_435_761) % 2_000;
     match number % 6 {
         0 => ("read_query".into(), json!({"query": format!("SELECT * FROM table_{table} WHERE id = {number}")})),
-        1 if number % 5 == 0 => {
+        1 if number.is_multiple_of(5) => {
             ("write_query".into(), json!({"query": format!("DELETE FROM table_{table} WHERE id = 1")}))
         }
         1 => ("write_query".into(), json!({"query": format!("INSERT INTO table_{table} VALUES ({number})")})),
