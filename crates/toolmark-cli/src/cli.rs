@@ -7,6 +7,7 @@ use toolmark_core::exposure::{Mode, ProfileName};
 use toolmark_core::gate::Preset;
 use toolmark_core::severity::Severity;
 
+use crate::commands::approvals::ApprovalsCommand;
 use crate::commands::audit::Audit;
 use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
@@ -46,6 +47,9 @@ pub(crate) enum Command {
     /// Work with the tokens that let callers in
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Decide about calls that wait for a person, and see what was decided
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
     /// Work with what the gateway remembers: bring it up to date, take it along
     #[command(subcommand)]
     Store(StoreCommand),
@@ -489,6 +493,7 @@ impl Cli {
             Command::Diff(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
             Command::Policy(Policy::Check(arguments)) => arguments.json,
+            Command::Approvals(command) => command.wants_json(),
             Command::Audit(arguments) => arguments.wants_json(),
             Command::Baseline(Baseline::Learn(arguments)) => arguments.json,
             Command::Baseline(Baseline::Show(arguments)) => arguments.json,
