@@ -324,7 +324,7 @@ mod in_postgres {
             database
                 .run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
                 .await;
-            tokio::time::sleep(Duration::from_millis(15)).await;
+            tokio::time::sleep(Duration::from_millis(60)).await;
         }
         let mut lost = 0;
         for (writing, sink) in writing.into_iter().zip(&sinks) {
