@@ -7,6 +7,7 @@
 mod address;
 mod approvals;
 mod audit;
+mod baselines;
 mod definitions;
 mod error;
 mod migrate;
@@ -356,6 +357,24 @@ impl Backend for Postgres {
 
     fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken> {
         Box::pin(self.take_all(parts))
+    }
+
+    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {
+        self.within(self.load_baseline(task))
+    }
+
+    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>> {
+        self.within(self.load_baselines())
+    }
+
+    fn change_baseline<'a>(
+        &'a self,
+        task: &'a str,
+        before: Option<&'a str>,
+        text: &'a str,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        self.within(self.save_baseline(task, before, text, at))
     }
 
     fn failure(&self, detail: &str) -> StoreError {
