@@ -34,7 +34,7 @@ pub use self::address::Address;
 pub(crate) use self::address::Misspelled;
 use self::audit::Doubts;
 use crate::approvals::AskFilter;
-use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
@@ -223,6 +223,15 @@ impl Backend for Postgres {
         limit: u32,
     ) -> Answer<'a, Vec<(AuditCursor, AuditEntry)>> {
         self.within(self.load_page(filter, order, after, limit))
+    }
+
+    fn calls_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditCall)>> {
+        self.within(self.load_calls(filter, after, limit))
     }
 
     fn chains(&self) -> Answer<'_, Vec<Chain>> {
