@@ -1,10 +1,11 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | e2e | bench | fuzz | index | schema`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | e2e | bench | postgres | fuzz | index | schema`.
 
 mod bench;
 mod conformance;
 mod e2e;
 mod fuzz;
 mod index;
+mod postgres;
 mod run;
 mod schema;
 mod test;
@@ -33,6 +34,8 @@ enum Command {
     E2e(e2e::EndToEnd),
     /// Measure the budgets: each a ratio against something measured in the same run
     Bench(bench::Bench),
+    /// Start a PostgreSQL for one command, or for all tests that need one
+    Postgres(postgres::WithPostgres),
     /// Feed the parsers with hostile input for a while
     Fuzz(fuzz::Fuzz),
     /// Write the index of error pages
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Conformance(command) => command.run(),
         Command::E2e(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Postgres(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Index(command) => command.run(),
         Command::Schema(command) => command.run(),

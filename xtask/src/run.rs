@@ -49,9 +49,11 @@ pub(crate) fn exists(program: &str) -> bool {
 
 /// Makes sure that a program is there, from Debian's packages if it is not.
 pub(crate) fn ensure(program: &str, package: &str) -> bool {
-    if exists(program) {
-        return true;
-    }
+    exists(program) || (install(program, package) && exists(program))
+}
+
+/// Installs one of Debian's packages, for a program that is missing, and tells whether that worked.
+pub(crate) fn install(program: &str, package: &str) -> bool {
     say(&format!("`{program}` is missing; installing the Debian package `{package}`"));
     let apt =
         |arguments: &[&str]| Command::new("apt-get").args(arguments).status().is_ok_and(|status| status.success());
@@ -60,5 +62,5 @@ pub(crate) fn ensure(program: &str, package: &str) -> bool {
     if !installed {
         say(&format!("could not install `{package}`; install it by hand and try again"));
     }
-    installed && exists(program)
+    installed
 }

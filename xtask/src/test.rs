@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::conformance::{fixture_passes, gateway_passes};
 use crate::e2e;
+use crate::postgres;
 use crate::run::{cargo, ensure, exists, say, succeeds};
 use crate::vectors::Vectors;
 
@@ -34,6 +35,7 @@ const STEPS: &[Step] = &[
     step("the code is formatted", formatted),
     step("clippy has nothing to say", linted),
     step("all tests pass", tested),
+    step("all tests pass with PostgreSQL", postgres::tested),
     step("every crate builds alone", alone),
     step("the documentation builds", documented),
     step("the vectors hold", vectors),

@@ -141,7 +141,7 @@ pub(crate) struct Place {
 /// Where a gateway remembers.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StoreName {
-    /// Where to remember: a file, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
+    /// Where to remember: a file, `postgres://…`, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
     #[arg(id = "store", long = "store", value_name = "STORE")]
     pub(crate) name: Option<String>,
 }
@@ -269,9 +269,22 @@ pub(crate) struct Pin {
     #[command(flatten)]
     pub(crate) tools: Tools,
 
-    /// The lock file to write
-    #[arg(long, value_name = "FILE", default_value = "toolmark.lock")]
-    pub(crate) lock: PathBuf,
+    /// Without --tools: pin the packs of a configuration, as its gateway last saw them
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// The lock file to write [default: toolmark.lock, beside the configuration where one is pinned]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+
+    /// Keep the definitions too, so that a gateway can list the tools before their servers are there [default: as in the lock
+    /// file that is there]
+    #[arg(long, overrides_with = "no_definitions")]
+    pub(crate) definitions: bool,
+
+    /// Keep no definitions
+    #[arg(long, overrides_with = "definitions")]
+    pub(crate) no_definitions: bool,
 
     /// Write nothing; exit with 1 when the lock file would change
     #[arg(long)]

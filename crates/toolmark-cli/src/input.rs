@@ -252,7 +252,7 @@ impl Explain for NoTools {
     }
 
     fn fix(&self) -> String {
-        "name them: `--tools FILE`, a saved `tools/list` result, a JSONL file or a folder of them".into()
+        "name them: `--tools FILE`, a saved `tools/list` result, a JSONL file or a folder of them; or, for `pin`, the configuration of a gateway: `--config FILE`".into()
     }
 }
 

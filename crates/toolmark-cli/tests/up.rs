@@ -20,8 +20,12 @@ impl Running {
     }
 
     fn start_in(folder: &std::path::Path, tools: &str) -> Self {
+        Self::start_with(folder, "sqlite::memory:", tools)
+    }
+
+    fn start_with(folder: &std::path::Path, store: &str, tools: &str) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolmark"))
-            .args(["up", "--listen", "127.0.0.1:0", "--store", "sqlite::memory:"])
+            .args(["up", "--listen", "127.0.0.1:0", "--store", store])
             .current_dir(folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -164,5 +168,39 @@ fn a_file_that_changes_is_taken_over_and_one_that_is_wrong_is_not() {
     write(&format!("{before}{other}"));
     assert!(becomes("other", true), "the next one is taken over");
     assert!(becomes("look", false), "and what it lacks is gone");
+    gateway.stop();
+}
+
+#[test]
+fn a_lock_with_definitions_brings_tools_to_where_their_server_never_was() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("up-lock");
+    let (home, away) = (folder.join("home"), folder.join("away"));
+    drop(std::fs::remove_dir_all(&folder));
+    for folder in [&home, &away, &folder.join("empty")] {
+        std::fs::create_dir_all(folder).expect("a folder");
+    }
+    let toolmark = std::path::Path::new(env!("CARGO_BIN_EXE_toolmark"));
+    let config = |command: &std::path::Path| {
+        let args = "args = [\"stdio\", \"--store\", \"sqlite::memory:\"]\ncwd = \"../empty\"\n";
+        format!("[packs.demo]\ncommand = {}\n{args}", json!(command.to_str().expect("text")))
+    };
+    std::fs::write(home.join("toolmark.toml"), config(toolmark)).expect("a file");
+    let pin = |folder: &std::path::Path, arguments: &[&str]| {
+        let mut command = Command::new(toolmark);
+        let done = command.args(["pin", "--store", "toolmark.db"]).args(arguments).current_dir(folder).output();
+        let done = done.expect("toolmark runs");
+        (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
+    };
+    assert_eq!(pin(&home, &[]).0, Some(3), "nothing is known yet");
+    Running::start_with(&home, "toolmark.db", "15 tools in 1 pack").stop();
+    let (code, said) = pin(&home, &["--definitions"]);
+    assert_eq!((code, said.as_str()), (Some(0), "wrote toolmark.lock: 15 tools with their definitions\n"));
+    assert_eq!(pin(&home, &["--check"]).0, Some(0));
+    // The same program by its name and arguments, but it is not there.
+    std::fs::write(away.join("toolmark.toml"), config(&away.join("toolmark"))).expect("a file");
+    std::fs::copy(home.join("toolmark.lock"), away.join("toolmark.lock")).expect("a copy");
+    let gateway = Running::start_in(&away, "15 tools in 1 pack");
+    let answer = gateway.call("/mcp", "read_query", &json!({"query": "SELECT 1"}));
+    assert!(text(&answer).contains("its server is not there"), "{answer}");
     gateway.stop();
 }

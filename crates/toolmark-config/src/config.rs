@@ -6,7 +6,9 @@ use toolmark_core::names::PackName;
 use toolmark_policy::{PolicyConfig, RuleConfig};
 
 use crate::read::{self, ReadConfigError, Refused, Section, table};
-use crate::sections::{Audit, Console, Gateway, Names, Pack, PolicySection, Profile, RuleShape, Task, Telemetry};
+use crate::sections::{
+    Approvals, Audit, Console, Gateway, Names, Pack, PolicySection, Profile, RuleShape, Task, Telemetry,
+};
 use crate::values::{Durability, Entries, Name};
 
 table! {
@@ -25,6 +27,8 @@ table! {
         pub policy: PolicySection,
         /// The gateway itself.
         pub gateway: Gateway,
+        /// How people are asked.
+        pub approvals: Approvals,
         /// The record of every call.
         pub audit: Audit,
         /// Traces, metrics and logs.

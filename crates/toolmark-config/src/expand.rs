@@ -19,6 +19,8 @@ pub struct Expanded {
     pub store: Option<Secret>,
     /// Where traces are sent, and with which headers.
     pub otlp: Option<(Secret, Vec<(String, Secret)>)>,
+    /// Where questions are sent, and what they are signed with.
+    pub webhook: Option<(Secret, Secret)>,
 }
 
 /// How a server is reached.
@@ -125,7 +127,11 @@ impl Config {
             let endpoint = scope.option("telemetry.otlp.endpoint", otlp.endpoint.as_ref()).unwrap_or_default();
             (endpoint, scope.entries("telemetry.otlp.headers", &otlp.headers))
         });
-        scope.finish(Expanded { connections, store, otlp })
+        let webhook = self.approvals.webhook.as_ref().map(|webhook| {
+            let url = scope.option("approvals.webhook.url", webhook.url.as_ref()).unwrap_or_default();
+            (url, scope.option("approvals.webhook.secret", webhook.secret.as_ref()).unwrap_or_default())
+        });
+        scope.finish(Expanded { connections, store, otlp, webhook })
     }
 }
 

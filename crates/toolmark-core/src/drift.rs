@@ -10,7 +10,9 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
+use crate::definition::{Definition, Form};
 use crate::digest::{BodyDigest, DefinitionDigest, Mark};
+use crate::document::Slice;
 use crate::lock::{Lock, Pinned};
 use crate::severity::Severity;
 use crate::tool::Tool;
@@ -258,6 +260,17 @@ impl<'a> Side<'a> {
 }
 
 impl Subject<'_> {
+    /// What the publisher said, where it is kept.
+    fn said(&self) -> Option<Definition> {
+        match self {
+            Self::Whole(tool) => Some(tool.definition().clone()),
+            Self::Pinned(pinned) => {
+                let text = pinned.definition()?.to_string();
+                Definition::read(&Slice::of("toolmark.lock", text), Form::Tool).ok()
+            }
+        }
+    }
+
     fn mark(&self) -> Mark {
         match self {
             Self::Whole(tool) => tool.mark(),

@@ -1,6 +1,7 @@
 //! `toolmark.lock`: the marks of all tools as somebody approved them, one line a tool, made for version control.
 //!
-//! The mark decides whether a tool is the pinned one. The digests beside it say *which* part changed when the old text is gone.
+//! The mark decides whether a tool is the pinned one. The digests beside it say *which* part changed when the old text is gone;
+//! a lock may keep the text too, so that tools can be listed before their server is there.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,9 +9,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::canonical;
 use crate::catalog::Catalog;
+use crate::definition::{Definition, Form};
 use crate::digest::{BodyDigest, DefinitionDigest, Mark, ParseDigestError};
-use crate::document::{Document, Place};
+use crate::document::{Document, Place, Slice};
 use crate::explain::{Code, Explain, facts};
 use crate::json::{self, Json, Limits, ReadJsonError};
 use crate::text::visible;
@@ -31,6 +34,8 @@ pub struct Pinned {
     body: BodyDigest,
     behavior: Option<String>,
     parts: BTreeMap<String, String>,
+    /// Everything the publisher said, as canonical JSON: it has the digest above.
+    definition: Option<Arc<str>>,
 }
 
 /// How a tool stands to the lock.
@@ -91,6 +96,19 @@ impl Lock {
         Self { tools: catalog.tools().map(|tool| (tool.canonical().to_string(), Pinned::of(tool))).collect() }
     }
 
+    /// Pins every tool of a catalog and keeps what their publishers said.
+    #[must_use]
+    pub fn with_definitions(catalog: &Catalog) -> Self {
+        let pinned = |tool: &Tool| Pinned { definition: Some(canonical_text(tool)), ..Pinned::of(tool) };
+        Self { tools: catalog.tools().map(|tool| (tool.canonical().to_string(), pinned(tool))).collect() }
+    }
+
+    /// True when it keeps what publishers said.
+    #[must_use]
+    pub fn has_definitions(&self) -> bool {
+        self.tools.values().any(|pinned| pinned.definition.is_some())
+    }
+
     /// Reads a lock file.
     ///
     /// # Errors
@@ -100,7 +118,9 @@ impl Lock {
             kind,
             place: document.place(offset.unwrap_or(0)),
         };
-        let limits = Limits { values: 50_000_000, ..Limits::default() };
+        let usual = Limits::default();
+        // A definition may be as deep as it may be elsewhere, and stands inside an entry of the list of the file.
+        let limits = Limits { values: 50_000_000, depth: usual.depth + 3 };
         let json = json::read_with(document.text(), limits).map_err(|error| {
             let offset = error.offset();
             at(error.into(), Some(offset))
@@ -166,6 +186,7 @@ impl Pinned {
             body: reading.body_digest(),
             behavior: tool.behavior().map(|behavior| behavior.to_string()),
             parts: reading.part_digests().into_iter().map(|(part, digest)| (part, digest.short())).collect(),
+            definition: None,
         }
     }
 
@@ -181,13 +202,22 @@ impl Pinned {
             let digest = digest.ok_or_else(|| ReadLockErrorKind::Entry { tool: visible(tool, 200), field: "parts" })?;
             parts.insert(part.to_string(), digest.to_owned());
         }
+        let digest = need("digest")?.parse()?;
+        let definition = match entry.get("definition") {
+            None => None,
+            Some(said) => {
+                let wrong = || ReadLockErrorKind::Entry { tool: visible(tool, 200), field: "definition" };
+                Some(definition(said, tool, digest).ok_or_else(wrong)?)
+            }
+        };
         let pinned = Self {
             source: need("source")?.to_owned(),
             mark: need("mark")?.parse()?,
-            digest: need("digest")?.parse()?,
+            digest,
             body: need("body")?.parse()?,
             behavior: text("behavior").map(Into::into),
             parts,
+            definition,
         };
         Ok((need("tool")?.to_owned(), pinned))
     }
@@ -228,6 +258,24 @@ impl Pinned {
         &self.parts
     }
 
+    /// What the publisher said, as canonical JSON, if the lock keeps it.
+    #[must_use]
+    pub fn definition(&self) -> Option<&Arc<str>> {
+        self.definition.as_ref()
+    }
+
+    fn line(&self, tool: &str) -> String {
+        let mut line = self.to_json(tool).to_string();
+        if let Some(definition) = &self.definition {
+            // The text is JSON already, and stays as it is digested.
+            line.pop();
+            line.push_str(",\"definition\":");
+            line.push_str(definition);
+            line.push('}');
+        }
+        line
+    }
+
     fn to_json(&self, tool: &str) -> Value {
         let mut line = json!({
             "tool": tool,
@@ -250,10 +298,28 @@ impl fmt::Display for Lock {
         write!(f, "{{\n  \"lockfile\": {VERSION},\n  \"tools\": [")?;
         for (index, (name, pinned)) in self.tools.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
-            write!(f, "{comma}\n    {}", pinned.to_json(name))?;
+            write!(f, "{comma}\n    {}", pinned.line(name))?;
         }
         f.write_str("\n  ]\n}\n")
     }
+}
+
+/// What the publisher of a tool said.
+fn canonical_text(tool: &Tool) -> Arc<str> {
+    let reading = tool.definition().reading();
+    let mut text = Vec::new();
+    canonical::write_object(reading.fields().iter().map(|(key, value)| (key.as_ref(), value)), &mut text);
+    // Every part that is written is UTF-8.
+    String::from_utf8(text).unwrap_or_default().into()
+}
+
+/// What an entry says that the publisher said, if it is what was pinned: it will be shown as the tool itself.
+fn definition(said: &Json<'_>, tool: &str, digest: DefinitionDigest) -> Option<Arc<str>> {
+    let text = canonical::to_canonical(said);
+    let read = Definition::read(&Slice::of("toolmark.lock", text.clone()), Form::Tool).ok()?;
+    let name = read.name().as_str();
+    let named = tool == name || tool.split_once('.').is_some_and(|(_, raw)| raw == name);
+    (named && read.digest() == digest).then(|| text.into())
 }
 
 impl PinState {

@@ -1,5 +1,6 @@
 //! Collects what a gateway is made of, and starts it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,15 +9,18 @@ use arc_swap::ArcSwap;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, mpsc};
 use toolmark_config::Config;
+use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 use toolmark_mcp::upstream::oauth::Vault;
+use toolmark_runtime::approve::Desk;
 use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
+use toolmark_store::Store;
 use toolmark_store::audit::AuditSink;
-use toolmark_store::{Store, StoreError};
 
+use crate::approvals::ApprovalsError;
 use crate::assemble::Strictness;
 use crate::audit::{AuditRecorder, Ids};
 use crate::gateway::{Gateway, State, assembled};
@@ -33,12 +37,22 @@ pub struct GatewayBuilder {
     directory: PathBuf,
     lock: Option<Lock>,
     built: Vec<PackHandle>,
-    approvals: Arc<dyn Approvals>,
+    desk: Option<Desk>,
+    node: Arc<str>,
     recorder: Arc<dyn Recorder>,
     audit: Option<AuditSink>,
     store: Option<Store>,
     names: Names,
     listed: BTreeMap<PackName, Arc<Listed>>,
+}
+
+/// What is remembered of packs that need not be there.
+#[derive(Debug)]
+pub struct Remembered {
+    /// Their tools, without what has problems.
+    pub catalog: Catalog,
+    /// Packs that have never been seen as they are configured now.
+    pub unseen: Vec<PackName>,
 }
 
 /// A gateway that cannot be started, or not with another configuration, with every reason.
@@ -65,7 +79,8 @@ impl GatewayBuilder {
             directory,
             lock: None,
             built: Vec::new(),
-            approvals: Arc::new(Unattended),
+            desk: None,
+            node: "local".into(),
             recorder: Arc::new(NoRecords),
             audit: None,
             store: None,
@@ -92,6 +107,7 @@ impl GatewayBuilder {
     #[must_use]
     pub fn audit(mut self, sink: AuditSink) -> Self {
         self.recorder = Arc::new(AuditRecorder::configured(sink.clone(), &self.config.audit));
+        self.node = Arc::clone(sink.node());
         self.audit = Some(sink);
         self
     }
@@ -107,10 +123,11 @@ impl GatewayBuilder {
     /// tools are there while they start.
     ///
     /// # Errors
-    /// [`StoreError`] when the store cannot be read.
-    pub async fn recall(mut self) -> Result<Self, StoreError> {
+    /// [`ApprovalsError`] when the store cannot be used, or people cannot be asked as configured.
+    pub async fn recall(mut self) -> Result<Self, ApprovalsError> {
         let Some(store) = &self.store else { return Ok(self) };
         self.names = Names::recall(store).await?;
+        self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
         // What is wrong with packs is said when they are started.
         for (name, pack) in handles(&self.config, &self.directory, Some(store)).unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
@@ -118,6 +135,24 @@ impl GatewayBuilder {
             }
         }
         Ok(self)
+    }
+
+    /// The tools of all packs as they are remembered.
+    ///
+    /// # Errors
+    /// [`StartGatewayError`] when the configuration cannot be used.
+    pub fn remembered(&self) -> Result<Remembered, StartGatewayError> {
+        let packs = handles(&self.config, &self.directory, self.store.as_ref())?;
+        let mut unseen: Vec<_> = packs.keys().filter(|name| !self.listed.contains_key(*name)).cloned().collect();
+        unseen.sort();
+        let state = State {
+            config: Arc::new(self.config.clone()),
+            lock: None,
+            packs: packs.into_iter().map(|(name, pack)| (name, Arc::new(pack))).collect(),
+            listed: self.listed.clone(),
+            unsaved: HashSet::new(),
+        };
+        Ok(Remembered { catalog: state.catalog(), unseen })
     }
 
     /// A server in this process. `build` gives our end of two pipes: what we read from it, and what we write to it.
@@ -141,14 +176,18 @@ impl GatewayBuilder {
         let configured = handles(&self.config, &self.directory, self.store.as_ref())?;
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
-        let packs = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
-        let state = State {
-            config: Arc::new(self.config),
-            lock: self.lock,
-            packs,
-            listed: self.listed,
-            unsaved: HashSet::new(),
-        };
+        let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
+        let mut listed = self.listed;
+        if let Some(lock) = &self.lock {
+            for (name, pack) in &packs {
+                if let Entry::Vacant(place) = listed.entry(name.clone())
+                    && let Some(own) = Listed::locked(lock, name, pack.source())
+                {
+                    place.insert(Arc::new(own));
+                }
+            }
+        }
+        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, unsaved: HashSet::new() };
         let workspace = assembled(&state, &self.directory, None, Strictness::Running)
             .map_err(|error| StartGatewayError::new(error.problems().to_vec()))?;
         let names = Arc::new(self.names);
@@ -163,11 +202,16 @@ impl GatewayBuilder {
         let (news, heard) = mpsc::channel(64);
         let metrics = Arc::new(Metrics::new());
         let recorder = Arc::new(Measured::new(Arc::clone(&metrics), Arc::new(Told::new(self.recorder))));
+        let approvals: Arc<dyn Approvals> = match &self.desk {
+            Some(desk) => Arc::new(desk.clone()),
+            None => Arc::new(Unattended),
+        };
         let gateway = Arc::new(Gateway {
             directory: self.directory,
             state: Mutex::new(state),
             current: ArcSwap::from_pointee(snapshot),
-            pipeline: Pipeline::new(self.approvals, recorder),
+            pipeline: Pipeline::new(approvals, recorder),
+            desk: self.desk,
             metrics,
             traces,
             audit: self.audit,

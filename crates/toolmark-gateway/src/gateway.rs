@@ -15,10 +15,11 @@ use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 use toolmark_effects::EffectCache;
-use toolmark_mcp::downstream::{Changed, Held};
+use toolmark_mcp::downstream::{Changed, Held, SealKey};
+use toolmark_runtime::approve::Desk;
 use toolmark_runtime::{Pipeline, Workspace};
-use toolmark_store::Store;
 use toolmark_store::audit::AuditSink;
+use toolmark_store::{Store, StoreError};
 
 use crate::assemble::{self, AssembleError, Strictness, Surroundings};
 use crate::audit::Ids;
@@ -42,6 +43,7 @@ pub struct Gateway {
     pub(crate) state: Mutex<State>,
     pub(crate) current: ArcSwap<Snapshot>,
     pub(crate) pipeline: Pipeline,
+    pub(crate) desk: Option<Desk>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) traces: Option<Traces>,
     pub(crate) audit: Option<AuditSink>,
@@ -85,6 +87,9 @@ impl Gateway {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.extend(packs.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone()))));
         tasks.push(tokio::spawn(Arc::clone(self).attend(heard)));
+        if let Some(desk) = self.desk.clone() {
+            tasks.push(tokio::spawn(async move { desk.follow().await }));
+        }
         if self.store.is_some() {
             tasks.push(tokio::spawn(Arc::clone(self).write_down()));
             tasks.push(tokio::spawn(Arc::clone(self).forget_old_records()));
@@ -245,7 +250,9 @@ impl Gateway {
                 let Some(new) = made.remove(name) else { continue };
                 let old = state.packs.get(name);
                 let known = state.listed.get(name).filter(|_| old.is_some_and(|old| old.source() == new.source()));
-                listed.extend(known.or_else(|| recalled.get(name)).map(|own| (name.clone(), Arc::clone(own))));
+                let known = known.or_else(|| recalled.get(name)).cloned();
+                let locked = || Listed::locked(lock.as_ref()?, name, new.source()).map(Arc::new);
+                listed.extend(known.or_else(locked).map(|own| (name.clone(), own)));
                 let pack = match old {
                     Some(old) if old.is_reached_like(&new) => Arc::clone(old),
                     Some(old) => {
@@ -289,6 +296,9 @@ impl Gateway {
             };
             self.current.store(Arc::new(self.snapshot_of(&new, workspace)));
             *state = new;
+        }
+        if let Some(desk) = &self.desk {
+            desk.configure(crate::approvals::settings(self.snapshot().config()));
         }
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|task| !task.is_finished());
@@ -387,6 +397,23 @@ impl Gateway {
         self.metrics.text(&state)
     }
 
+    /// What seals the states that clients come back with: one key for all nodes that share a store.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store has none and cannot keep one.
+    pub async fn seal(&self) -> Result<SealKey, StoreError> {
+        match &self.store {
+            Some(store) => Ok(SealKey::new(store.shared_key(crate::approvals::SEAL).await?)),
+            None => Ok(SealKey::random()),
+        }
+    }
+
+    /// Where people are asked.
+    #[must_use]
+    pub fn desk(&self) -> Option<&Desk> {
+        self.desk.as_ref()
+    }
+
     /// Where it remembers, if anywhere.
     pub(crate) fn store(&self) -> Option<&Store> {
         self.store.as_ref()
@@ -446,7 +473,7 @@ pub(crate) fn assembled(
 
 impl State {
     /// The tools of all packs. The order of the configuration decides who keeps a name that two have.
-    fn catalog(&self) -> Catalog {
+    pub(crate) fn catalog(&self) -> Catalog {
         let mut builder: CatalogBuilder = Catalog::builder();
         let order = self.config.packs.iter().map(|(name, _)| name);
         let rest = self.listed.keys().filter(|name| self.config.packs.get(name).is_none());

@@ -4,6 +4,7 @@
 //! lists change, a new snapshot takes the place of the old one; calls under way end under the one they began with.
 
 pub mod access;
+mod approvals;
 pub mod assemble;
 mod audit;
 mod breaker;
@@ -27,8 +28,9 @@ mod view;
 mod watch;
 mod wishes;
 
+pub use approvals::ApprovalsError;
 pub use audit::AuditRecorder;
-pub use builder::{GatewayBuilder, StartGatewayError};
+pub use builder::{GatewayBuilder, Remembered, StartGatewayError};
 pub use gateway::{Gateway, Reloaded};
 pub use listing::{Listed, Offer};
 pub use pack::{PackHandle, PackState};

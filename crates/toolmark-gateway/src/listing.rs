@@ -1,4 +1,5 @@
-//! What a server offers, as it said it: definitions as text, in its order; and the same from the store, for a server that is away.
+//! What a server offers, as it said it: definitions as text, in its order; and the same from the store or the lock, for a server
+//! that is away.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use toolmark_config::sections;
 use toolmark_core::definition::{Definition, Form};
 use toolmark_core::document::{Document, Slice};
 use toolmark_core::explain::Explain as _;
+use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::pack::Pack;
 use toolmark_core::problem::Problem;
@@ -109,6 +111,16 @@ impl Listed {
             }
         }
         Ok(Some(listed))
+    }
+
+    /// The tools of a pack from this source as they were pinned, if the lock keeps what they said.
+    pub(crate) fn locked(lock: &Lock, pack: &PackName, source: &Source) -> Option<Self> {
+        let own = lock.tools().filter(|(name, pinned)| {
+            name.split_once('.').is_some_and(|(owner, _)| owner == pack.as_str()) && pinned.source() == source.as_str()
+        });
+        let text = |text: &Arc<str>| Bytes::copy_from_slice(text.as_bytes());
+        let tools: Vec<Bytes> = own.filter_map(|(_, pinned)| pinned.definition().map(text)).collect();
+        (!tools.is_empty()).then(|| Self { tools, ..Self::default() })
     }
 
     /// Writes down what a pack lists now.

@@ -368,6 +368,9 @@ impl PackHandle {
                 Some(UpstreamEvent::Log(params)) => {
                     tracing::debug!(pack = %self.name, message = %visible(&String::from_utf8_lossy(&params), 500), "a server says");
                 }
+                Some(UpstreamEvent::Declined { method, reason }) => {
+                    tracing::warn!(pack = %self.name, %method, %reason, "a question of a server was put to nobody");
+                }
                 Some(UpstreamEvent::Closed(why)) => return why,
             }
         }

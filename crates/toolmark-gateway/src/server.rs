@@ -24,8 +24,10 @@ use toolmark_core::exposure::ProfileName;
 use toolmark_mcp::downstream::origin::Guard;
 use toolmark_mcp::downstream::{Binding, Body, Endpoint, Settings};
 use toolmark_mcp::wire::Limits;
+use toolmark_store::StoreError;
 
 use crate::access::{Access, AccessError, Limiter, Permit, Refusal, WELL_KNOWN};
+use crate::approvals::Api;
 use crate::gateway::Gateway;
 use crate::metrics;
 use crate::pack::PackState;
@@ -76,6 +78,9 @@ pub enum ServeError {
     /// Nobody could be let in.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl Serve {
@@ -102,6 +107,11 @@ impl Serve {
         for origin in &settings.allowed_origins {
             guard = guard.allow_origin(origin).map_err(|_| ServeError::Guard { text: origin.clone() })?;
         }
+        let seal = gateway.seal().await?;
+        let api = match (gateway.desk(), gateway.store()) {
+            (Some(desk), Some(store)) => Some(Api::new(desk.clone(), store.clone()).await?),
+            _ => None,
+        };
         let limits = Limits { bytes: settings.limits.body_bytes.as_usize(), depth: settings.limits.depth };
         let endpoint = Endpoint::new(
             Arc::new(Front::new(Arc::clone(&gateway))),
@@ -109,6 +119,7 @@ impl Serve {
                 limits,
                 sessions: settings.limits.sessions as usize,
                 session_idle: settings.limits.session_idle,
+                seal,
                 ..Settings::default()
             },
         );
@@ -116,7 +127,7 @@ impl Serve {
         let address = listener.local_addr().unwrap_or(address);
         let limiter = Limiter::new(&settings.limits);
         let metrics = snapshot.config().telemetry.metrics;
-        let way = WayIn { guard, access, limiter, addresses: Addresses::default(), metrics };
+        let way = WayIn { guard, access, limiter, addresses: Addresses::default(), metrics, api };
         Ok(Self { address, gateway, endpoint, way: Arc::new(way), listener })
     }
 
@@ -140,8 +151,8 @@ impl Serve {
                 () = stop.cancelled() => break,
                 accepted = listener.accept() => accepted,
             };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Out of file descriptors: wait for some to come back.
                     tracing::warn!(%error, "a connection was not accepted");
@@ -156,6 +167,7 @@ impl Serve {
                 endpoint: endpoint.clone(),
                 way: Arc::clone(&way),
                 open: Arc::clone(&open.0),
+                peer,
             };
             let service = service_fn(move |request| {
                 let door = door.clone();
@@ -188,6 +200,7 @@ struct Door {
     endpoint: Endpoint<Front>,
     way: Arc<WayIn>,
     open: Arc<AtomicUsize>,
+    peer: SocketAddr,
 }
 
 /// One of the connections that are open, for as long as it is.
@@ -214,6 +227,8 @@ struct WayIn {
     addresses: Addresses,
     /// Whether figures are served.
     metrics: bool,
+    /// Where people decide.
+    api: Option<Api>,
 }
 
 /// What the addresses below `/mcp` stand for under one snapshot, so that it is found out once.
@@ -251,6 +266,11 @@ impl Door {
         let path = uri.path();
         if path == "/mcp" || path.starts_with("/mcp/") {
             return self.mcp(request, permit).await;
+        }
+        if Api::covers(path)
+            && let Some(api) = &self.way.api
+        {
+            return api.answer(request, self.peer).await;
         }
         if request.method() != Method::GET && request.method() != Method::HEAD {
             return text(StatusCode::NOT_FOUND, PLAIN, "not found".into());
@@ -383,6 +403,7 @@ impl Explain for ServeError {
             Self::Guard { .. } => Code::new("gateway-host"),
             Self::Open { .. } => Code::new("config-listen-without-auth"),
             Self::Access(error) => error.code(),
+            Self::Store(error) => error.code(),
         }
     }
 
@@ -396,6 +417,7 @@ impl Explain for ServeError {
                 "whoever reaches the address could call every tool, with the credentials held here".into()
             }
             Self::Access(error) => error.why(),
+            Self::Store(error) => error.why(),
         }
     }
 
@@ -405,6 +427,7 @@ impl Explain for ServeError {
             Self::Guard { .. } => "write a host as `tools.example.com`, an origin as `https://app.example.com`".into(),
             Self::Open { .. } => "set `tokens = true` in `[gateway.auth]`, or listen on `127.0.0.1`".into(),
             Self::Access(error) => error.fix(),
+            Self::Store(error) => error.fix(),
         }
     }
 }

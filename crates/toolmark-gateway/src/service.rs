@@ -1,5 +1,6 @@
 //! What clients of the gateway get: lists from the snapshot, calls through the pipeline, the rest from the pack that it belongs to.
 
+mod ask;
 mod call;
 mod relay;
 mod subscribe;

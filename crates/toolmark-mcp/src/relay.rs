@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
 use crate::downstream::{Context, Fault, Incoming, Question, Reply};
-use crate::upstream::{self, CallObserver};
+use crate::upstream::{self, CallObserver, CallerKey};
 use crate::wire::{Change, Limits, RawObject, RpcError, codes, write};
 
 /// The way back: what a server says in between goes to the client of the request.
@@ -33,6 +33,24 @@ impl CallObserver for Back {
 
     fn hung_up(&self) {
         self.0.release_stream();
+    }
+
+    fn can_answer(&self, question: &upstream::Question) -> bool {
+        let params = question.params.as_ref().map_or(&b"{}"[..], |params| params.raw());
+        self.0.can_ask(&question.method, params).is_ok()
+    }
+
+    /// One session, or, where there are none, one caller at one address with a program that says the same of itself.
+    fn caller(&self) -> Option<CallerKey> {
+        let (context, client) = (&self.0, self.0.client());
+        Some(match context.session() {
+            Some(session) => CallerKey::of(&[b"session", session.as_bytes()]),
+            None => {
+                let (who, place) = (context.caller().principal(), context.caller().place());
+                let info = client.info().map(|info| &**info).unwrap_or_default();
+                CallerKey::of(&[b"caller", who.as_bytes(), place.as_bytes(), info, client.capabilities()])
+            }
+        })
     }
 
     fn ask(&self, question: upstream::Question) -> BoxFuture<'static, upstream::Answer> {

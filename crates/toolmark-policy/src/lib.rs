@@ -55,6 +55,6 @@ pub use config::{PolicyConfig, PolicySettings};
 pub use error::LoadPolicyError;
 pub use policy::{Policy, SettledTool};
 pub use request::{Caller, Request};
-pub use rule::{BuildRuleError, OneOrMany, Rule, RuleBuilder, RuleConfig};
+pub use rule::{BuildRuleError, OneOrMany, Patience, Rule, RuleBuilder, RuleConfig};
 pub use toolmark_core::gate::{ParsePresetError, Preset};
 pub use version::PolicyVersion;

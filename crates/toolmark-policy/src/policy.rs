@@ -246,7 +246,17 @@ fn weigh(id: &Arc<str>, rule: &Rule, request: &Request<'_>, answer: &mut PolicyA
             Reason::new(Decision::Ask, CANNOT_TELL.as_str(), message)
         }
     };
-    answer.reasons.push(reason.fact("rule", &**id));
+    let mut reason = reason.fact("rule", &**id);
+    if reason.decision == Decision::Ask {
+        let patience = rule.patience();
+        if let Some(timeout) = patience.timeout {
+            reason = reason.fact("timeout_s", timeout.as_secs());
+        }
+        if let Some(keeps) = patience.keeps {
+            reason = reason.fact("on_timeout", if keeps { "keep" } else { "deny" });
+        }
+    }
+    answer.reasons.push(reason);
 }
 
 fn stale(request: &Request<'_>, why: &str) -> Reason {

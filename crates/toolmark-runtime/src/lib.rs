@@ -3,7 +3,7 @@
 //! A [`Workspace`] is an immutable snapshot of everything that decides about calls: the catalog, what is known about each tool, policy,
 //! tasks and pins. It is replaced whole, never changed. [`Workspace::examine`] takes one call through validate, analyze and judge.
 
-mod approve;
+pub mod approve;
 mod dispatch;
 mod examine;
 mod judged;

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolmark_core::json::Json;
+use toolmark_core::approval::RulingError;
+use toolmark_core::explain::Explain as _;
+use toolmark_core::json::{self, Json};
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::{Decision, Verdict};
 use uuid::Uuid;
 
-use crate::approve::{Approval, Approvals};
+use crate::approve::{Approval, Approvals, Asking, Client, Ending, Handed, Pass};
 use crate::dispatch::{DispatchError, DispatchErrorKind};
 use crate::examine::{Examination, ForeignTool, Outcome, Request};
 use crate::record::{Both, End, NotKept, Record, Recorder, Stray, Timings};
@@ -42,6 +44,8 @@ pub struct Arrived<'a> {
 pub struct Brought<'o> {
     /// Whether it is the tool's own report of a failure.
     pub failed: bool,
+    /// Whether the tool wants to know more before it goes on.
+    pub unfinished: bool,
     /// The bytes of it.
     pub bytes: &'o [u8],
 }
@@ -53,6 +57,8 @@ pub enum Settled<T> {
     Ran(T, Passage),
     /// It did not run.
     Refused(Refusal, Passage),
+    /// It did not run yet: the caller takes a question to its user.
+    Handed(Box<Handed>, Passage),
     /// It brought no result.
     Failed(DispatchError, Passage),
 }
@@ -64,6 +70,8 @@ pub struct Passage {
     pub verdict: Verdict,
     /// How that ended.
     pub outcome: Outcome,
+    /// What let it through, where it was asked about.
+    pub pass: Option<Pass>,
 }
 
 impl Pipeline {
@@ -85,8 +93,9 @@ impl Pipeline {
         self.recorder.stray(stray);
     }
 
-    /// Takes a call through the pipeline. `shown` is the name that the caller knows a tool by, or nothing where it may not see it;
-    /// `brought` says what is recorded of a result.
+    /// Takes a call through the pipeline. `client` is the caller's own way to a person; `shown` is the name that the caller knows a tool
+    /// by, or nothing where it may not see it; `brought` says what is recorded of a result; `dispatch` gets the arguments that somebody
+    /// put in place of those that came, as JSON text.
     ///
     /// Invariant: `dispatch` is called at most once, and only when the call may run.
     ///
@@ -96,46 +105,110 @@ impl Pipeline {
         &self,
         workspace: &Workspace,
         arrived: &Arrived<'_>,
+        client: &dyn Client,
         shown: impl Fn(&Tool) -> Option<String>,
         brought: impl Fn(&T) -> Brought<'_>,
-        dispatch: impl FnOnce() -> F,
+        dispatch: impl FnOnce(Option<String>) -> F,
     ) -> Result<Settled<T>, ForeignTool>
     where
         F: Future<Output = Result<T, DispatchError>>,
     {
         let start = Instant::now();
         let examination = workspace.examine(&arrived.request)?;
-        let mut entry = Entry {
-            recorder: &*self.recorder,
-            workspace,
-            examination: &examination,
-            identity: examination.prepared().identity(arrived.request.tool),
-            arrived,
-            // A call that is dropped on its way was given up by whoever made it.
-            end: End::Failed(DispatchErrorKind::Cancelled),
-            timings: Timings { examine: start.elapsed(), ..Timings::default() },
-            told: false,
-        };
-        let outcome = examination.outcome();
-        let mut note = None;
-        let may_run = match &outcome {
-            Outcome::Run | Outcome::Answered(_) | Outcome::Observed(_) => true,
-            Outcome::Refuse => false,
+        let mut entry = Entry::new(&*self.recorder, workspace, arrived, &examination, start.elapsed());
+        let approval = match examination.outcome() {
             Outcome::Ask => {
                 let asked = Instant::now();
-                let approval = self.approvals.ask(&arrived.request, &examination).await;
+                let approval = self.ask(workspace, arrived, &examination, client).await;
                 entry.timings.approve = asked.elapsed();
-                let granted = approval == Approval::Granted;
-                note = match approval {
-                    Approval::Granted => None,
-                    Approval::Rejected(text) => Some(text.unwrap_or_else(|| "A person said no.".into())),
-                    Approval::Pending(text) => Some(text),
-                };
-                granted
+                Some(approval)
+            }
+            Outcome::Run | Outcome::Answered(_) | Outcome::Observed(_) | Outcome::Refuse => None,
+        };
+        let edited = match &approval {
+            Some(Approval::Granted(pass)) => pass.edited.clone(),
+            _ => None,
+        };
+        let Some(text) = edited else {
+            return Ok(self.finish(entry, approval, shown, brought, || dispatch(None)).await);
+        };
+        // Edited arguments are those of another call: they are validated, analyzed and judged like any.
+        let Ok(read) = json::read(&text) else {
+            let unusable = RulingError::Edited("they are not JSON".into()).report();
+            return Ok(self
+                .finish(entry, Some(Approval::Failed(Box::new(unusable))), shown, brought, || dispatch(None))
+                .await);
+        };
+        let value = read.to_value();
+        let request = Request { arguments: &value, ..arrived.request };
+        let edited = Arrived { request, read: &read, size: text.len(), ..*arrived };
+        let examination = workspace.examine(&request)?;
+        let mut again = Entry::new(&*self.recorder, workspace, &edited, &examination, entry.timings.examine);
+        again.timings.approve = entry.timings.approve;
+        entry.told = true;
+        drop(entry);
+        let sent = text.clone();
+        Ok(self.finish(again, approval, shown, brought, || dispatch(Some(sent))).await)
+    }
+
+    async fn ask(
+        &self,
+        workspace: &Workspace,
+        arrived: &Arrived<'_>,
+        examination: &Examination<'_>,
+        client: &dyn Client,
+    ) -> Approval {
+        let tool = arrived.request.tool;
+        let changes = workspace.changes(tool);
+        let asking = Asking {
+            arrived,
+            examination,
+            identity: examination.prepared().identity(tool),
+            policy: workspace.policy_version(),
+            changes: &changes,
+            client,
+        };
+        self.approvals.ask(asking).await
+    }
+
+    /// Ends a call that was examined, and asked about where that was needed: refused, or dispatched and recorded.
+    async fn finish<T, F>(
+        &self,
+        mut entry: Entry<'_>,
+        approval: Option<Approval>,
+        shown: impl Fn(&Tool) -> Option<String>,
+        brought: impl Fn(&T) -> Brought<'_>,
+        dispatch: impl FnOnce() -> F,
+    ) -> Settled<T>
+    where
+        F: Future<Output = Result<T, DispatchError>>,
+    {
+        let (workspace, arrived, examination) = (entry.workspace, entry.arrived, entry.examination);
+        let outcome = examination.outcome();
+        let passage = Passage { verdict: examination.verdict().clone(), outcome: outcome.clone(), pass: None };
+        let name = |shown: &dyn Fn(&Tool) -> Option<String>| {
+            shown(arrived.request.tool).unwrap_or_else(|| arrived.lookup.to_owned())
+        };
+        let (pass, note) = match (approval, &outcome) {
+            // Whatever was approved: what may not run does not run.
+            (_, Outcome::Refuse) => (None, None),
+            (Some(Approval::Granted(pass)), _) => (Some(pass), None),
+            (None, _) => (Some(Pass::default()), None),
+            (Some(Approval::Rejected(text)), _) => (None, Some(text.unwrap_or_else(|| "A person said no.".into()))),
+            (Some(Approval::Pending(text)), _) => (None, Some(text)),
+            (Some(Approval::Handed(handed)), _) => {
+                entry.end = End::Asked;
+                // Nothing ran: the record of the question is no condition for asking it.
+                let _ = entry.close(None).await;
+                return Settled::Handed(handed, passage);
+            }
+            (Some(Approval::Failed(report)), _) => {
+                entry.end = End::Asked;
+                let _ = entry.close(None).await;
+                return Settled::Refused(Refusal::stopped(&name(&shown), &report), passage);
             }
         };
-        let passage = Passage { verdict: examination.verdict().clone(), outcome: outcome.clone() };
-        if !may_run {
+        let Some(pass) = pass else {
             entry.end = match (&outcome, examination.invalid()) {
                 (_, Some(_)) => End::Invalid,
                 (Outcome::Ask, _) => End::Asked,
@@ -143,27 +216,34 @@ impl Pipeline {
             };
             // Nothing ran, so nothing is lost with the record that the recorder has not lost already.
             let _ = entry.close(None).await;
-            let refusal = refuse(workspace, arrived, &examination, shown);
+            let refusal = refuse(workspace, arrived, examination, shown);
             let refusal = match note {
                 Some(note) => refusal.with_note(&note),
                 None => refusal,
             };
-            return Ok(Settled::Refused(refusal, passage));
-        }
+            return Settled::Refused(refusal, passage);
+        };
+        entry.pass = pass.clone();
+        let mut running = Running { approvals: &*self.approvals, pass: &pass, ending: Ending::Over };
+        let passage = Passage { pass: Some(pass.clone()).filter(|pass| *pass != Pass::default()), ..passage };
         if let Err(error) =
             entry.intend(outcome == Outcome::Ask || examination.may_change(arrived.request.arguments)).await
         {
             entry.end = End::Unrecorded;
             drop(entry);
-            let name = shown(arrived.request.tool).unwrap_or_else(|| arrived.lookup.to_owned());
-            return Ok(Settled::Refused(Refusal::unrecorded(&name, &error), passage));
+            return Settled::Refused(Refusal::unrecorded(&name(&shown), &error), passage);
         }
         let sent = Instant::now();
+        running.ending = Ending::Unknown;
         let result = dispatch().await;
+        running.ending = Ending::Over;
         entry.timings.dispatch = sent.elapsed();
         let (kept, settled) = match result {
             Ok(output) => {
                 let brought = brought(&output);
+                if brought.unfinished {
+                    running.ending = Ending::Unfinished;
+                }
                 entry.end = match outcome {
                     _ if brought.failed => End::ToolFailed,
                     Outcome::Observed(_) => End::Observed,
@@ -178,13 +258,32 @@ impl Pipeline {
             }
         };
         // Invariant: where records must be kept before an answer leaves, none leaves without.
-        Ok(match (kept, settled) {
+        match (kept, settled) {
             (Ok(()), settled) => settled,
-            (Err(error), Settled::Ran(_, passage) | Settled::Refused(_, passage) | Settled::Failed(_, passage)) => {
+            (
+                Err(error),
+                Settled::Ran(_, passage)
+                | Settled::Refused(_, passage)
+                | Settled::Failed(_, passage)
+                | Settled::Handed(_, passage),
+            ) => {
                 let error = DispatchError::while_it_ran(DispatchErrorKind::Unrecorded, &error.to_string());
                 Settled::Failed(error, passage)
             }
-        })
+        }
+    }
+}
+
+/// A run that was let through; says how it ended, however it ends.
+struct Running<'a> {
+    approvals: &'a dyn Approvals,
+    pass: &'a Pass,
+    ending: Ending,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.approvals.ended(self.pass, self.ending);
     }
 }
 
@@ -214,10 +313,32 @@ struct Entry<'a> {
     arrived: &'a Arrived<'a>,
     end: End,
     timings: Timings,
+    pass: Pass,
     told: bool,
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    fn new(
+        recorder: &'a dyn Recorder,
+        workspace: &'a Workspace,
+        arrived: &'a Arrived<'a>,
+        examination: &'a Examination<'a>,
+        examined: Duration,
+    ) -> Self {
+        Self {
+            recorder,
+            workspace,
+            examination,
+            identity: examination.prepared().identity(arrived.request.tool),
+            arrived,
+            // A call that is dropped on its way was given up by whoever made it.
+            end: End::Failed(DispatchErrorKind::Cancelled),
+            timings: Timings { examine: examined, ..Timings::default() },
+            pass: Pass::default(),
+            told: false,
+        }
+    }
+
     /// Makes sure that there is room for the record, and says that the call is about to run where `said` asks for it.
     async fn intend(&self, said: bool) -> Result<(), NotKept> {
         if let Some(room) = self.recorder.ready() {
@@ -254,6 +375,7 @@ impl Entry<'_> {
             examination: self.examination,
             verdict: self.examination.verdict(),
             policy: self.workspace.policy_version(),
+            pass: &self.pass,
             end: self.end,
             timings: self.timings,
         }

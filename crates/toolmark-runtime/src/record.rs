@@ -13,6 +13,7 @@ use toolmark_core::verdict::Verdict;
 use toolmark_policy::Caller;
 use uuid::Uuid;
 
+use crate::approve::Pass;
 use crate::dispatch::DispatchErrorKind;
 use crate::examine::Examination;
 use crate::judged;
@@ -112,6 +113,8 @@ pub struct Record<'a> {
     pub verdict: &'a Verdict,
     /// Under which policy.
     pub policy: &'a Arc<str>,
+    /// What let it through, where somebody was asked.
+    pub pass: &'a Pass,
     /// How it ended.
     pub end: End,
     /// How long each part took.

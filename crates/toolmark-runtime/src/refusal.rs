@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use toolmark_core::explain::Report;
 use toolmark_core::facts::Facts;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
@@ -63,6 +64,16 @@ impl Refusal {
             line(&mut text, "Fits", &format!("`{}` does that", visible(&shown(other), 200)));
         }
         Self { text: text.trim_end().to_owned(), code: code(verdict) }
+    }
+
+    /// A call that cannot be asked about, or whose approval cannot be used.
+    #[must_use]
+    pub fn stopped(name: &str, report: &Report) -> Self {
+        let name = visible(name, 200);
+        let mut text = format!("`{name}` was not called: {}.\n", visible(report.what(), MOST_CHARACTERS));
+        line(&mut text, "Why", report.why());
+        line(&mut text, "To go on", report.fix());
+        Self { text: text.trim_end().to_owned(), code: report.code().as_str() }
     }
 
     /// A call that may run and does not, because nobody could tell afterwards that it did.

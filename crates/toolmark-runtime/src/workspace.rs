@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::digest::{DefinitionDigest, Mark};
+use toolmark_core::drift::{Drift, Side, What};
 use toolmark_core::gate::Preset;
 use toolmark_core::lock::{Lock, PinState};
 use toolmark_core::names::{CanonicalName, PackName};
@@ -235,6 +236,22 @@ impl Workspace {
     #[must_use]
     pub fn effects(&self) -> &Arc<EffectCache> {
         &self.effects
+    }
+
+    /// What changed in a tool since it was approved, one line each; nothing where it is as it was.
+    #[must_use]
+    pub fn changes(&self, tool: &Tool) -> Vec<String> {
+        let held = self.prepared(tool).is_some_and(Prepared::is_changed);
+        let Some(lock) = self.lock.as_ref().filter(|_| held) else { return Vec::new() };
+        let drift = Drift::between(Side::Lock(lock), Side::Catalog(&self.catalog));
+        let own = drift.changes().iter().filter(|change| change.tool() == tool.canonical().as_str());
+        own.flat_map(|change| match change.what() {
+            What::Changed { parts } => {
+                parts.iter().map(|part| format!("{}: {}", part.part(), part.summary())).collect()
+            }
+            other => vec![other.as_str().to_owned()],
+        })
+        .collect()
     }
 
     /// What is known about a tool of this workspace.

@@ -1,67 +1,21 @@
 //! Questions to people, the runs that wait for their answers, and the answers that hold for later calls.
 //!
 //! Everything that must happen once happens in one transaction here: a question is answered by whoever is first, and a run begins
-//! on one node. What runs means is said in [`RunState`].
+//! on one node. What runs means is said in [`RunState`](toolmark_core::approval::RunState).
 
-use std::fmt;
-use std::str::FromStr;
+mod ledger;
 
-use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId};
+pub use ledger::StoreLedger;
+
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
+};
 use toolmark_core::digest::Mark;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::time::Micros;
-
-/// One run that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Which.
-    pub id: RunId,
-    /// The question that it waits for.
-    pub ask: AskId,
-    /// The node that has it.
-    pub node: String,
-    /// Where it stands.
-    pub state: RunState,
-    /// How often its tool asked for more input; each round is begun once.
-    pub round: u32,
-    /// When it was asked for.
-    pub created: Micros,
-    /// When its state last changed.
-    pub changed: Micros,
-}
-
-/// Where a run stands. Exhaustive on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RunState {
-    /// Its caller waits for the answer.
-    Waiting,
-    /// Its caller was told to call again. The next call that is the same takes it up.
-    Parked,
-    /// Its caller was given a state to come back with. Only that state takes it up.
-    Held,
-    /// It runs, or ran without anybody hearing of its end yet.
-    Running,
-    /// It ran.
-    Done,
-    /// It will not run: the answer was no, or the caller gave up.
-    Withdrawn,
-    /// The node that ran it went away; it may have had an effect, and is not repeated.
-    Lost,
-}
-
-/// How a call became part of a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Joined {
-    /// The question, as it stands now.
-    pub ask: Ask,
-    /// The run of this call. None where the answer is no already.
-    pub run: Option<Run>,
-    /// True when the question is new, and people have to hear of it.
-    pub fresh: bool,
-}
 
 /// Which questions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,63 +26,6 @@ pub struct AskFilter {
     pub mark: Option<Mark>,
     /// Only those of this caller.
     pub principal: Option<String>,
-}
-
-/// What came of a decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// It holds.
-    Made(Box<Ask>),
-    /// Somebody was first, or the time was over; this is how it stands.
-    TooLate(Box<Ask>),
-    /// There is no such question.
-    Unknown,
-}
-
-/// How often the questions and the grants changed, by whatever process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ApprovalsVersion {
-    /// Questions asked, answered or expired.
-    pub asks: u64,
-    /// Grants given, used up or revoked.
-    pub grants: u64,
-}
-
-impl RunState {
-    /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Waiting, Self::Parked, Self::Held, Self::Running, Self::Done, Self::Withdrawn, Self::Lost];
-
-    /// The state in one word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Parked => "parked",
-            Self::Held => "held",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Withdrawn => "withdrawn",
-            Self::Lost => "lost",
-        }
-    }
-}
-
-impl fmt::Display for RunState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for RunState {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|state| state.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no state of a run"))
-    }
 }
 
 impl Store {
@@ -174,8 +71,16 @@ impl Store {
         decided: &Decided,
         grant: Option<&Grant>,
         until: Micros,
-    ) -> Result<Decision, StoreError> {
+    ) -> Result<Outcome, StoreError> {
         self.backend().decide_ask(id, decided, grant, until).await
+    }
+
+    /// Questions that were answered while their call has not come back, and until when that holds.
+    ///
+    /// # Errors
+    /// [`StoreError`] when they cannot be read.
+    pub async fn answered_asks(&self) -> Result<Vec<(AskKey, Micros)>, StoreError> {
+        self.backend().answered_asks(self.now()).await
     }
 
     /// Marks questions whose time is over; says how many.
@@ -241,6 +146,25 @@ impl Store {
     /// [`StoreError`]; then nothing was changed.
     pub async fn leave_behind(&self, node: &str) -> Result<(u64, u64), StoreError> {
         self.backend().leave_behind(node, self.now()).await
+    }
+
+    /// The same for every other node that has runs and that no process has any more.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be read or written.
+    pub async fn clear_away(&self, own: &str) -> Result<(u64, u64), StoreError> {
+        let mut all = (0, 0);
+        for node in self.backend().busy_nodes().await? {
+            if node == own {
+                continue;
+            }
+            // Held until its runs are moved, so that nobody takes the name in between.
+            if let Some(_held) = self.backend().claim(&node).await? {
+                let (parked, lost) = self.backend().leave_behind(&node, self.now()).await?;
+                all = (all.0 + parked, all.1 + lost);
+            }
+        }
+        Ok(all)
     }
 
     /// Grants, oldest first; those that were revoked only where they are wanted.

@@ -3,22 +3,30 @@
 //! Rules that every back end shares stand elsewhere: how names differ, what a token is, how records are chained. The contract
 //! in `tests/contract.rs` is run on each.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
-use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId};
+use tokio::sync::mpsc;
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
+};
 use toolmark_core::exposure::Published;
 
-use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
+use crate::approvals::AskFilter;
 use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
+use crate::watch::Change;
 
 /// What a back end answers with.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Numbers that grow when something changes, by what it is: `tokens`, `names` and whatever else is counted.
+pub type Counters = BTreeMap<String, u64>;
 
 /// What holds a claim, for as long as it is kept.
 pub type Held = Box<dyn std::any::Any + Send + Sync>;
@@ -153,6 +161,12 @@ pub trait Backend: Send + Sync {
     /// Removes bodies of records older than `before`, up to `limit`. The chain stays verifiable.
     fn trim_bodies(&self, before: Micros, limit: u32) -> Answer<'_, u64>;
 
+    /// The numbers that grow when something changes, by whatever process.
+    fn counters(&self) -> Answer<'_, Counters>;
+
+    /// Changes as they are called out, where the database does that. The channel ends with the store.
+    fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>>;
+
     /// Makes a call part of the question that is the same and stands, or of this new one. In one step: a parked run of it is taken up,
     /// or `run` is added, waiting on `node`; a question that was answered with no gets none.
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined>;
@@ -174,7 +188,11 @@ pub trait Backend: Send + Sync {
         decided: &'a Decided,
         grant: Option<&'a Grant>,
         until: Micros,
-    ) -> Answer<'a, Decision>;
+    ) -> Answer<'a, Outcome>;
+
+    /// Questions that were answered with no, or with yes while a run of theirs has not begun, and whose time is not over; at most ten
+    /// thousand.
+    fn answered_asks(&self, now: Micros) -> Answer<'_, Vec<(AskKey, Micros)>>;
 
     /// Marks open questions whose time is over, and withdraws the runs that nobody waits for.
     fn expire_asks(&self, now: Micros) -> Answer<'_, u64>;
@@ -200,6 +218,9 @@ pub trait Backend: Send + Sync {
     /// Parks what waits on a node and marks as lost what runs there. Returns how many of each.
     fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)>;
 
+    /// The nodes that have runs which wait or run.
+    fn busy_nodes(&self) -> Answer<'_, Vec<String>>;
+
     /// Grants, oldest first.
     fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>>;
 
@@ -209,7 +230,7 @@ pub trait Backend: Send + Sync {
     /// Counts a use of a grant that has one left.
     fn use_grant(&self, id: GrantId) -> Answer<'_, bool>;
 
-    /// Takes back a grant that holds.
+    /// Takes back a grant that holds, and withdraws the runs that were approved with it and have not begun.
     fn revoke_grant<'a>(&'a self, id: GrantId, by: &'a Given) -> Answer<'a, bool>;
 
     /// Numbers that grow whenever a question or a grant changes, by whatever process.

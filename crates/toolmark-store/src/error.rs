@@ -12,6 +12,8 @@ use crate::location::Location;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
     place: String,
+    /// It is a database of a server, not a file.
+    served: bool,
     fault: Fault,
     detail: String,
 }
@@ -19,7 +21,7 @@ pub struct StoreError {
 /// The kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The file cannot be opened or created.
+    /// The file cannot be opened or created, or the database cannot be reached.
     Unreachable,
     /// The file is something else.
     NotADatabase,
@@ -52,7 +54,8 @@ impl StoreError {
     /// A failure at a place, with the words of whoever reported it.
     #[must_use]
     pub fn new(place: &Location, fault: Fault, detail: &str) -> Self {
-        Self { place: place.to_string(), fault, detail: visible(detail, 300) }
+        let served = matches!(place, Location::Postgres(_));
+        Self { place: place.to_string(), served, fault, detail: visible(detail, 300) }
     }
 
     /// The kind of failure.
@@ -65,6 +68,27 @@ impl StoreError {
     #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self.fault, Fault::Busy | Fault::Full | Fault::ReadOnly | Fault::Failed | Fault::Unreachable)
+    }
+}
+
+impl StoreError {
+    fn fix_of_a_server(&self) -> &'static str {
+        match self.fault {
+            Fault::Unreachable => {
+                "check that PostgreSQL runs there, and the user, the password and the name of the database"
+            }
+            Fault::NotADatabase | Fault::Foreign => {
+                "give Toolmark a database of its own: `createdb toolmark`, or a schema: `?options[search_path]=toolmark`"
+            }
+            Fault::Newer { .. } => "use the newer Toolmark, or another database",
+            Fault::ReadOnly => "connect to the server that may be written, as a user who owns the database",
+            Fault::Full => "make room on the disk of the server, then try again",
+            Fault::Busy => "look in `pg_stat_activity` for who holds a lock, or allow more connections, then try again",
+            Fault::Damaged => "restore the database from a backup; keep the damaged one to look at",
+            Fault::UnreadableRow => "restore the database from a backup, and find out who may write it",
+            Fault::Closed => "start Toolmark again",
+            Fault::Failed => "read the words of the database at the end of the message, then try again",
+        }
     }
 }
 
@@ -126,6 +150,9 @@ impl Explain for StoreError {
     }
 
     fn fix(&self) -> String {
+        if self.served {
+            return self.fix_of_a_server().into();
+        }
         match self.fault {
             Fault::Unreachable => {
                 "check that the folder exists and is yours, or choose another: `--store ./toolmark.db`"

@@ -1,8 +1,8 @@
 //! What must outlive the process: published names, last known definitions, tokens, the audit.
 //!
 //! [`Store`] holds what every back end shares: how names are compared and saved, what a token is, how records are chained. A
-//! [`Backend`] moves plain data to and from one database; [`sqlite`] is the one that needs nothing installed. No clock and no
-//! environment is read here: a [`Clock`] is given when a store is opened.
+//! [`Backend`] moves plain data to and from one database; [`sqlite`] is the one that needs nothing installed, [`postgres`] the one that
+//! several nodes share. No clock is read here: a [`Clock`] is given when a store is opened.
 
 pub mod approvals;
 pub mod audit;
@@ -12,13 +12,15 @@ mod definitions;
 mod error;
 mod location;
 mod names;
+pub mod postgres;
 pub mod sqlite;
 mod store;
 mod tokens;
+mod watch;
 
 use toolmark_core::time;
 
-pub use backend::{Answer, Backend, DefinitionsChange, Held, NamesChange, TokenRow};
+pub use backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listing};
 pub use error::{Fault, StoreError};
 pub use location::{Location, NoPlaceError, ParseLocationError, default_path};
@@ -29,3 +31,4 @@ pub use tokens::{
     CreateTokenError, NewToken, NoEntropyError, ParseTokenError, Scope, Token, TokenHash, TokenId, TokenRefused,
     TokenSecret,
 };
+pub use watch::{Change, Changes};

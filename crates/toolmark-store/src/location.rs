@@ -1,4 +1,4 @@
-//! Where the store is: a file, or memory. Text that means neither is refused before anything is created.
+//! Where the store is: a file, a database or memory. Text that means none of them is refused before anything is created.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -9,11 +9,15 @@ use sha2::{Digest as _, Sha256};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::text::visible;
 
+use crate::postgres::{Address, Misspelled};
+
 /// Where a store is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// In a SQLite file.
     File(PathBuf),
+    /// In a PostgreSQL database, which several nodes may share.
+    Postgres(Address),
     /// In memory: gone with the process.
     Memory,
 }
@@ -24,9 +28,15 @@ pub enum ParseLocationError {
     /// There is nothing in it.
     #[error("the place of the store is empty")]
     Empty,
-    /// It has a scheme that is not `sqlite`. Only the scheme is kept: what follows may hold a password.
+    /// It has a scheme that is neither `sqlite` nor `postgres`. Only the scheme is kept: what follows may hold a password.
     #[error("a store cannot be kept at `{0}://…`")]
     Scheme(String),
+    /// It is no address of a PostgreSQL database. Nothing of it is kept.
+    #[error("this is not the address of a PostgreSQL database")]
+    Address,
+    /// The address of a PostgreSQL database has a parameter that means nothing.
+    #[error("the address of the store has an unknown parameter `{0}`")]
+    Parameter(String),
 }
 
 /// Nobody says where data belongs.
@@ -35,13 +45,19 @@ pub enum ParseLocationError {
 pub struct NoPlaceError;
 
 impl Location {
-    /// Reads `path/to/file.db`, `sqlite:path`, `sqlite://path` or `sqlite::memory:`.
+    /// Reads `path/to/file.db`, `sqlite:path`, `sqlite://path`, `sqlite::memory:`, `postgres://…` or `postgresql://…`.
     ///
     /// # Errors
-    /// [`ParseLocationError`] for an empty text and for schemes other than `sqlite`.
+    /// [`ParseLocationError`] for an empty text, for other schemes, and for addresses that cannot be read.
     pub fn parse(text: &str) -> Result<Self, ParseLocationError> {
         let rest = match text.split_once(':') {
             Some(("sqlite", rest)) => rest.strip_prefix("//").unwrap_or(rest),
+            Some(("postgres" | "postgresql", _)) => {
+                return Address::parse(text).map(Self::Postgres).map_err(|misspelled| match misspelled {
+                    Misspelled::Parameter(name) => ParseLocationError::Parameter(name),
+                    Misspelled::Address => ParseLocationError::Address,
+                });
+            }
             Some((scheme, rest)) if rest.starts_with("//") && is_scheme(scheme) => {
                 return Err(ParseLocationError::Scheme(visible(scheme, 40)));
             }
@@ -70,6 +86,7 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => f.write_str(&visible(&path.to_string_lossy(), 500)),
+            Self::Postgres(address) => address.fmt(f),
             Self::Memory => f.write_str(":memory:"),
         }
     }
@@ -114,14 +131,25 @@ impl Explain for ParseLocationError {
     }
 
     fn fix(&self) -> String {
-        "give the path of a file, such as `--store ./toolmark.db`, or `sqlite::memory:` for one that is forgotten"
-            .into()
+        match self {
+            Self::Address => {
+                "write `postgres://user:password@host:5432/database`; in a password, `@`, `/`, `:`, `?`, `#` and `%` are \
+                 written `%40`, `%2F`, `%3A`, `%3F`, `%23` and `%25`"
+            }
+            Self::Parameter(_) => "take it out, or spell it as `psql` does, such as `sslmode` or `sslrootcert`",
+            Self::Empty | Self::Scheme(_) => {
+                "give the path of a file, such as `--store ./toolmark.db`, `sqlite::memory:` for one that is forgotten, or \
+                 `postgres://user@host/database`"
+            }
+        }
+        .into()
     }
 
     fn facts(&self) -> Map<String, Value> {
         match self {
-            Self::Empty => Map::new(),
+            Self::Empty | Self::Address => Map::new(),
             Self::Scheme(scheme) => facts([("scheme", scheme.as_str().into())]),
+            Self::Parameter(name) => facts([("parameter", name.as_str().into())]),
         }
     }
 }
@@ -162,10 +190,48 @@ mod tests {
 
     #[test]
     fn another_scheme_is_refused_and_its_password_is_not_repeated() {
-        let error = Location::parse("postgres://me:secret@host/db").expect_err("no such back end here");
+        let error = Location::parse("mysql://me:secret@host/db").expect_err("no such back end here");
         assert_eq!(error.code().as_str(), "store-url");
         assert!(!error.report().to_string().contains("secret"));
         assert_eq!(Location::parse("sqlite:"), Err(ParseLocationError::Empty));
+    }
+
+    #[test]
+    fn the_password_of_a_database_is_never_shown() {
+        for text in [
+            "postgres://me:se%40cret@db.example:6432/tools",
+            "postgresql://me@db.example:6432/tools?password=secret&sslmode=disable",
+            "postgres://db.example/?user=me&password=secret&port=6432&dbname=tools",
+        ] {
+            let place = Location::parse(text).expect("a database");
+            assert_eq!(place.to_string(), "postgres://me@db.example:6432/tools");
+            assert!(!format!("{place:?}").contains("cret"), "{place:?}");
+        }
+        let socket = Location::parse("postgres://me@%2Frun%2Fpostgresql/tools").expect("a database");
+        assert_eq!(socket.to_string(), "postgres://me@/run/postgresql/tools");
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_read_is_refused_and_not_repeated() {
+        let wrong = [
+            "postgres:",
+            "postgres:me:secret@host/db",
+            "postgres://me:sec/ret@host:port/db",
+            "postgres://me:secret@host:99999/db",
+            "postgres://me:secret@host/db?sslmode=secret",
+            "postgres://me@host/db?passwd=secret",
+            "postgres://me@host/db?secret",
+        ];
+        for text in wrong {
+            let error = Location::parse(text).expect_err(text);
+            assert_eq!(error.code().as_str(), "store-url");
+            let told = format!("{error:?} {}", error.report());
+            assert!(!told.contains("secret") && !told.contains("ret@"), "{text}: {told}");
+        }
+        assert_eq!(
+            Location::parse("postgres://me@host/db?passwd=secret"),
+            Err(ParseLocationError::Parameter("passwd".into()))
+        );
     }
 
     #[test]

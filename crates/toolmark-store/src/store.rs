@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::location::Location;
+use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
 use crate::time::{Clock, Micros};
 
@@ -46,11 +47,12 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; a file that is not ours, or newer than we are, is left as it was.
     pub async fn open(location: &Location, settings: &Settings) -> Result<Self, StoreError> {
-        let (sqlite, path) = match location {
-            Location::File(path) => (Sqlite::open(path, settings).await?, Some(Arc::from(path.as_path()))),
-            Location::Memory => (Sqlite::in_memory(settings).await?, None),
+        let (backend, path): (Arc<dyn Backend>, _) = match location {
+            Location::File(path) => (Arc::new(Sqlite::open(path, settings).await?), Some(Arc::from(path.as_path()))),
+            Location::Postgres(address) => (Arc::new(Postgres::open(address, settings).await?), None),
+            Location::Memory => (Arc::new(Sqlite::in_memory(settings).await?), None),
         };
-        Ok(Self { path, ..Self::with(Arc::new(sqlite), Arc::clone(&settings.clock)) })
+        Ok(Self { path, ..Self::with(backend, Arc::clone(&settings.clock)) })
     }
 
     /// A store that is gone with the process.

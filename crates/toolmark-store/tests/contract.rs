@@ -15,6 +15,8 @@ mod names;
 mod place;
 #[path = "contract/tokens.rs"]
 mod tokens;
+#[path = "contract/watch.rs"]
+mod watch;
 
 macro_rules! contract {
     ($($part:ident: $($law:ident),+ $(,)?;)+) => {
@@ -32,6 +34,16 @@ macro_rules! contract {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $law() {
                     crate::$part::$law(&crate::place::Memory::new().await).await;
+                }
+            )+)+
+        }
+
+        mod in_postgres {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
+                async fn $law() {
+                    crate::$part::$law(&crate::place::Postgres::new().await).await;
                 }
             )+)+
         }
@@ -66,6 +78,9 @@ contract! {
         names_that_cannot_be_read_are_refused,
         the_version_grows_with_every_change_and_with_no_use,
         the_last_use_never_goes_back;
+    watch:
+        changes_by_others_are_told,
+        whoever_watches_a_store_that_closes_is_told;
     approvals:
         a_question_comes_back_as_it_was_asked,
         the_same_call_joins_the_question_that_stands,
@@ -81,6 +96,8 @@ contract! {
         a_grant_is_given_with_its_decision_and_used_so_often_and_no_more,
         a_revoked_grant_stays_revoked,
         versions_grow_with_every_change,
+        many_who_ask_the_same_at_once_ask_one_question,
+        questions_and_answers_are_told,
         a_shared_key_is_one_for_all,
         old_questions_go_and_those_under_way_stay,
         questions_are_listed_newest_first_in_pages;

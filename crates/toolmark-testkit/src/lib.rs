@@ -1,9 +1,16 @@
 //! Sample catalogs and data for Toolmark's own tests. Never published.
 #![expect(clippy::expect_used, reason = "a test that cannot read its data must stop")]
+#![cfg_attr(feature = "postgres", expect(clippy::panic, reason = "a test without its server must stop"))]
+
+#[cfg(feature = "postgres")]
+mod database;
+pub mod postgres;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "postgres")]
+pub use database::Database;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::document::Document;
 use toolmark_core::snapshot::{Snapshot, SnapshotReader};

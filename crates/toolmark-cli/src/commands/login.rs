@@ -122,6 +122,10 @@ fn vault(written: &Written, place: &Place) -> Result<Vault, Failure> {
             let why = "a store in memory has no place beside it".to_owned();
             Err(refused(&OAuthError::Vault { path: "sqlite::memory:".into(), why }))
         }
+        place @ Location::Postgres(_) => {
+            let why = "logins are kept in a file beside the store, and a database has no such place".to_owned();
+            Err(refused(&OAuthError::Vault { path: place.to_string(), why }))
+        }
     }
 }
 

@@ -1,50 +1,119 @@
 //! `toolmark pin`: writes the marks of all tools, and says what that approves.
 
-use serde_json::json;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use toolmark_core::catalog::Catalog;
 use toolmark_core::drift::{Drift, Side};
+use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
+use toolmark_core::names::PackName;
+use toolmark_gateway::GatewayBuilder;
+use toolmark_store::Location;
 
 use crate::cli::Pin;
-use crate::commands::diff;
+use crate::commands::{diff, up};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::workspace::Written;
 use crate::{file, input, output};
 
+/// Packs of which nothing is remembered.
+#[derive(Debug, thiserror::Error)]
+#[error("nobody has seen the tools of {}", names(packs))]
+struct NeverSeen {
+    packs: Vec<PackName>,
+}
+
 pub(crate) fn run(arguments: &Pin) -> Result<Exit, Failure> {
-    input::require_tools(&arguments.tools.paths)?;
-    let catalog = input::catalog(&arguments.tools.paths)?;
+    let (catalog, path) = tools(arguments)?;
     // A lock of half the tools would make the other half look new, not broken.
     if !catalog.problems().is_empty() {
         return Err(Failure::Problems(catalog.problems().to_vec()));
     }
-    let new = Lock::of(&catalog);
-    let old = if arguments.lock.exists() { Some(input::lock(&arguments.lock)?) } else { None };
+    let old = if path.exists() { Some(input::lock(&path)?) } else { None };
+    let kept = old.as_ref().is_some_and(Lock::has_definitions) && !arguments.no_definitions;
+    let new = if arguments.definitions || kept { Lock::with_definitions(&catalog) } else { Lock::of(&catalog) };
     let drift = old.as_ref().map(|old| Drift::between(Side::Lock(old), Side::Catalog(&catalog)));
     let same = old.as_ref() == Some(&new);
     if !same && !arguments.check {
-        file::write(&arguments.lock, &new.to_string())?;
+        file::write(&path, &new.to_string())?;
     }
     if arguments.json {
-        let path = arguments.lock.display().to_string();
         output::json(&json!({
-            "lock": path,
+            "lock": path.display().to_string(),
             "tools": new.len(),
+            "definitions": new.has_definitions(),
             "written": !same && !arguments.check,
             "drift": drift.as_ref().map(Drift::to_json),
         }))?;
     } else {
-        tell(arguments, &new, drift.as_ref(), same)?;
+        tell(arguments, &path, &new, drift.as_ref(), same)?;
     }
     Ok(if arguments.check && !same { Exit::Findings } else { Exit::Success })
 }
 
-fn tell(arguments: &Pin, new: &Lock, drift: Option<&Drift>, same: bool) -> Result<(), Failure> {
-    let path = arguments.lock.display();
+/// The tools that were named, or those of the packs of a configuration as its gateway last saw them; and where their lock is.
+fn tools(arguments: &Pin) -> Result<(Catalog, PathBuf), Failure> {
+    let named = |usual: PathBuf| arguments.lock.clone().unwrap_or(usual);
+    if !arguments.tools.paths.is_empty() {
+        return Ok((input::catalog(&arguments.tools.paths)?, named(input::LOCK.into())));
+    }
+    let place = &arguments.place;
+    if place.config.is_none() && !Path::new(crate::workspace::CONFIG).is_file() {
+        input::require_tools(&[])?;
+    }
+    let written = Written::find(place.config.as_deref())?;
+    let location = up::location(&written, place.store.name.as_deref())?;
+    let (path, directory) = (named(written.lock_path()), written.directory().to_owned());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let catalog = runtime.block_on(remembered(GatewayBuilder::new(written.config, directory), &location))?;
+    Ok((catalog, path))
+}
+
+async fn remembered(builder: GatewayBuilder, location: &Location) -> Result<Catalog, Failure> {
+    let store = up::open(location).await?;
+    let builder = builder.store(store.clone()).recall().await;
+    let builder = builder.map_err(|error| Failure::refused(Exit::Failed, &error))?;
+    let known = builder.remembered().map_err(|error| Failure::Problems(error.problems().to_vec()))?;
+    // Everything is read.
+    drop(store.close().await);
+    match known.unseen {
+        packs if packs.is_empty() => Ok(known.catalog),
+        packs => Err(Failure::refused(Exit::BadInput, &NeverSeen { packs })),
+    }
+}
+
+fn names(packs: &[PackName]) -> String {
+    packs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl Explain for NeverSeen {
+    fn code(&self) -> Code {
+        Code::new("pack-never-seen")
+    }
+
+    fn why(&self) -> String {
+        "a lock of half the tools would make the other half look new, not missing".into()
+    }
+
+    fn fix(&self) -> String {
+        "start the gateway once with `toolmark up` and wait until it says that these packs are ready".into()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        facts([("packs", json!(self.packs.iter().map(PackName::as_str).collect::<Vec<_>>()))])
+    }
+}
+
+fn tell(arguments: &Pin, path: &Path, new: &Lock, drift: Option<&Drift>, same: bool) -> Result<(), Failure> {
+    let path = path.display();
     if let Some(drift) = drift.filter(|drift| !drift.is_empty()) {
         diff::print(drift)?;
         output::line("")?;
     }
-    let tools = output::count(new.len(), "tool");
+    let with = if new.has_definitions() { " with their definitions" } else { "" };
+    let tools = format!("{}{with}", output::count(new.len(), "tool"));
     output::line(match (same, arguments.check) {
         (true, _) => format!("{path} is up to date: {tools}"),
         (false, true) => format!("{path} would change: {tools}"),

@@ -46,7 +46,9 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
     let binding = Binding { task: arguments.task.clone(), profile: arguments.profile.clone() };
     let caller = Caller::new("local").bound_to(Arc::new(binding));
-    let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), Settings::default());
+    let seal = gateway.seal().await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
+    let settings = Settings { seal, ..Settings::default() };
+    let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), settings);
     let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
     let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller);
     let done = match followed {

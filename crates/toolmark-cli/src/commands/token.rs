@@ -203,7 +203,7 @@ impl Place {
     async fn open(&self, written: &Written) -> Result<Store, Failure> {
         match location(written, self.store.name.as_deref())? {
             Location::Memory => Err(Failure::refused(Exit::BadInput, &TokenError::Volatile)),
-            place @ Location::File(_) => open(&place).await,
+            place @ (Location::File(_) | Location::Postgres(_)) => open(&place).await,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The tables of `toolmark.toml`. Each is declared once; its type, defaults, reader and schema come from that declaration.
 
+mod approvals;
 mod audit;
 mod foreign;
 mod gateway;
@@ -10,6 +11,7 @@ mod task;
 mod telemetry;
 mod tool;
 
+pub use approvals::{Approvals, Webhook};
 pub use audit::Audit;
 pub use gateway::{Gateway, GatewayAuth, GatewayLimits, Jwt};
 pub use pack::{OAuth, Pack, PackAuth, PackLimits};

@@ -1,11 +1,14 @@
 //! `[policy]` and `[[rules]]`, as `docs/policy.md` describes them. What rules mean is decided by `toolmark-policy`.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 use toolmark_core::explain::{Code, Explain, Report};
-use toolmark_policy::{CedarDefault, OneOrMany, Preset, RuleConfig};
+use toolmark_policy::{CedarDefault, OneOrMany, Patience, Preset, RuleConfig};
 
-use super::foreign::{AnyTable, DefaultWord, OneOrManyTexts, PresetWord, VerdictWord};
+use super::foreign::{AnyTable, DefaultWord, DurationText, OneOrManyTexts, PresetWord, VerdictWord};
 use crate::read::{FromToml, Node, Reader, Refused, Section, table, table_name};
+use crate::values::OnTimeout;
 
 table! {
     /// How calls are judged that no rule mentions, and where richer policies stand.
@@ -54,13 +57,32 @@ table! {
         pub caller: Option<OneOrMany<String>>,
         /// Why, in one line for people and models.
         pub reason: Option<String>,
+        /// For `ask`: how long the question is open.
+        #[schemars(with = "Option<DurationText>")]
+        pub timeout: Option<Duration>,
+        /// For `ask`: what becomes of the question then.
+        pub on_timeout: Option<OnTimeout>,
     }
 }
 
 impl From<RuleShape> for RuleConfig {
     fn from(rule: RuleShape) -> Self {
-        let RuleShape { verdict, id, name, tools, behavior, effect, arguments, task, caller, reason } = rule;
-        Self { verdict, id: id.or(name), tools, behavior, effect, arguments, task, caller, reason }
+        let RuleShape {
+            verdict,
+            id,
+            name,
+            tools,
+            behavior,
+            effect,
+            arguments,
+            task,
+            caller,
+            reason,
+            timeout,
+            on_timeout,
+        } = rule;
+        let patience = Patience { timeout, keeps: on_timeout.map(|then| then == OnTimeout::Keep) };
+        Self { verdict, id: id.or(name), tools, behavior, effect, arguments, task, caller, reason, patience }
     }
 }
 
@@ -81,6 +103,16 @@ fn check(rule: &RuleShape, section: &mut Section<'_, '_>) {
             },
         );
         return;
+    }
+    if (section.has("timeout") || section.has("on_timeout")) && rule.verdict != "ask" {
+        section.refuse(
+            Some(if section.has("timeout") { "timeout" } else { "on_timeout" }),
+            &Refused::Conflict {
+                table: table_name(section.path()),
+                message: "says how long a question is open, but asks none".into(),
+                fix: "write `verdict = \"ask\"`, or remove `timeout` and `on_timeout`".into(),
+            },
+        );
     }
     if section.has("id") && section.has("name") {
         section.refuse(

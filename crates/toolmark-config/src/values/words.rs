@@ -101,6 +101,17 @@ words! {
 }
 
 words! {
+    /// What becomes of a question that nobody answered in time.
+    pub enum OnTimeout {
+        /// The call is refused, and the question is closed.
+        #[default]
+        Deny = "deny",
+        /// The question stays open; the caller is told to call again once it is answered.
+        Keep = "keep",
+    }
+}
+
+words! {
     /// Whether the audit keeps what calls carry.
     pub enum KeptBodies {
         /// Digests and sizes only.

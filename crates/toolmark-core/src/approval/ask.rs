@@ -153,6 +153,12 @@ impl AskKey {
         Self(crate::digest::hex(&hash.finalize()))
     }
 
+    /// A key as it was written down.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {

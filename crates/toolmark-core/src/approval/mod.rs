@@ -9,6 +9,7 @@ mod grant;
 mod id;
 mod pattern;
 mod prompt;
+mod run;
 
 pub use ask::{Ask, AskKey, AskState, Decided, Ruling, RulingError};
 pub use effect::EffectBound;
@@ -16,6 +17,7 @@ pub use grant::{Asked, Covers, Given, Grant, Way};
 pub use id::{AskId, GrantId, ParseIdError, RunId};
 pub use pattern::{ArgumentPattern, Matches, Proposal};
 pub use prompt::Prompt;
+pub use run::{ApprovalsVersion, Joined, Outcome, Run, RunState};
 
 use std::fmt;
 use std::str::FromStr;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{PartChange, Subject};
-use crate::definition::Reading;
+use crate::canonical;
+use crate::definition::{Definition, Reading};
 use crate::instructions;
 use crate::json::Json;
 use crate::schema::compare::{self, Direction};
@@ -27,8 +28,8 @@ pub(super) fn compare(was: Subject<'_>, is: Subject<'_>) -> Vec<PartChange> {
     if was.digest() == is.digest() {
         return parts;
     }
-    match (was, is) {
-        (Subject::Whole(was), Subject::Whole(is)) => parts.extend(whole(was, is)),
+    match (was.said(), is.said()) {
+        (Some(was), Some(is)) => parts.extend(whole(&was, &is)),
         _ => parts.extend(by_digest(&digests(was), &digests(is), is)),
     }
     parts
@@ -49,10 +50,12 @@ pub(super) fn alarm_of(tool: &Tool) -> Option<Severity> {
     parts.iter().filter_map(|part| reading.get(part)).flat_map(words).filter_map(alarm).max()
 }
 
-fn whole(was: &Tool, is: &Tool) -> Vec<PartChange> {
-    let (old, new) = (was.definition().reading(), is.definition().reading());
+fn whole(was: &Definition, is: &Definition) -> Vec<PartChange> {
+    let (old, new) = (was.reading(), is.reading());
     let names: BTreeSet<&str> = old.fields().iter().chain(new.fields()).map(|(name, _)| name.as_ref()).collect();
-    let differs = |name: &&str| old.get(name) != new.get(name);
+    // A lock keeps what was said, not how it was written.
+    let spelled = |reading: &Reading<'_>, name: &str| reading.get(name).map(canonical::to_canonical);
+    let differs = |name: &&str| spelled(&old, name) != spelled(&new, name);
     names.into_iter().filter(differs).filter_map(|name| part(name, &old, &new)).collect()
 }
 
@@ -256,5 +259,5 @@ fn owned(value: &Json<'_>) -> Json<'static> {
 }
 
 fn shown(value: Option<&Json<'_>>) -> String {
-    value.map_or_else(|| "absent".into(), |value| visible(&crate::canonical::to_canonical(value), SHOWN))
+    value.map_or_else(|| "absent".into(), |value| visible(&canonical::to_canonical(value), SHOWN))
 }

@@ -50,3 +50,44 @@ fn broken_locks_are_refused_with_a_code() {
     assert_eq!(code(&text.replace("tm1:", "tm9:")), "digest-syntax");
     assert_eq!(code(&text.replace("p.b", "p.a")), "lock-syntax");
 }
+
+#[test]
+fn a_lock_with_definitions_survives_and_says_what_the_tools_said() {
+    let said = r#"[{"name":"a.b","description":"é \u2028 \"q\"","inputSchema":{"properties":{"z":{"maximum":1e3},"a":{"const":9007199254740993}}},"title":null}]"#;
+    let before = catalog(said);
+    let lock = Lock::with_definitions(&before);
+    assert!(lock.has_definitions() && !Lock::of(&before).has_definitions());
+    let again = read(&lock.to_string()).unwrap();
+    assert_eq!(again, lock);
+    assert_eq!(again.to_string(), lock.to_string());
+    let (_, pinned) = again.tools().next().unwrap();
+    let text = pinned.definition().unwrap();
+    let now = catalog(&format!("[{text}]"));
+    assert_eq!(again.state(now.tools().next().unwrap()), PinState::Pinned);
+}
+
+/// Invariant: what a lock shows of a tool is what was pinned.
+#[test]
+fn a_definition_that_is_not_the_pinned_one_is_refused() {
+    let text = Lock::with_definitions(&catalog(TOOLS)).to_string();
+    for (was, is) in [
+        (r#""description":"x""#, r#""description":"y""#),
+        (r#""definition":{"#, r#""definition":{"x":1,"#),
+        (r#""tool":"p.a""#, r#""tool":"p.c""#),
+        (r#""definition":{"#, r#""definition":7,"x":{"#),
+    ] {
+        let changed = text.replacen(was, is, 1);
+        assert_ne!(changed, text);
+        let error = read(&changed).unwrap_err();
+        assert_eq!(error.code().as_str(), "lock-syntax", "{was}");
+        assert!(matches!(error.kind(), ReadLockErrorKind::Entry { field: "definition", .. }), "{error}");
+    }
+}
+
+#[test]
+fn the_deepest_definition_can_be_locked() {
+    let deepest = Limits::default().depth - 2;
+    let nested = format!("{}1{}", r#"{"a":"#.repeat(deepest), "}".repeat(deepest));
+    let lock = Lock::with_definitions(&catalog(&format!(r#"[{{"name":"a","x":{nested}}}]"#)));
+    assert_eq!(read(&lock.to_string()).unwrap(), lock);
+}

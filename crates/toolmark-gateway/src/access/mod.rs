@@ -40,6 +40,8 @@ pub struct Admitted {
     pub principal: Arc<str>,
     /// What they may use.
     pub scope: Allowed,
+    /// Whether they may decide about approvals, and nothing else.
+    pub approver: bool,
     /// The same, as the endpoint knows callers; made once.
     pub(crate) caller: Caller,
 }
@@ -98,7 +100,8 @@ impl Access {
     /// [`Refusal`], which knows how it is answered.
     pub async fn admit(&self, uri: &Uri, headers: &HeaderMap, binding: &Binding) -> Result<Arc<Admitted>, Refusal> {
         let admitted = self.identify(uri, headers).await.map_err(|why| self.refuse(uri, headers, why))?;
-        if admitted.scope.covers(binding) {
+        // Whoever decides about calls makes none: a token that could do both would end up with an agent.
+        if admitted.scope.covers(binding) && !admitted.approver {
             return Ok(admitted);
         }
         let wanted = self.issuer.as_ref().and_then(|issuer| issuer.scopes_for(binding.task.as_deref()));
@@ -144,7 +147,7 @@ impl Access {
 
 impl Admitted {
     fn new(principal: &str, scope: Allowed) -> Self {
-        Self { principal: principal.into(), scope, caller: Caller::new(principal) }
+        Self { principal: principal.into(), scope, approver: false, caller: Caller::new(principal) }
     }
 }
 

@@ -99,7 +99,8 @@ impl KnownTokens {
             let used = old.as_ref().and_then(|old| old.by_hash.get(&row.hash));
             let used = AtomicI64::new(used.map_or(0, |entry| entry.used.load(Ordering::Relaxed)));
             let scope = Allowed { tasks: row.token.tasks.clone(), profiles: row.token.profiles.clone() };
-            let admitted = Arc::new(Admitted::new(&format!("token:{}", row.token.name), scope));
+            let admitted = Admitted::new(&format!("token:{}", row.token.name), scope);
+            let admitted = Arc::new(Admitted { approver: row.token.approver, ..admitted });
             (row.hash, Entry { token: row.token, admitted, used })
         });
         Ok(Known { version, asked, by_hash: Arc::new(by_hash.collect()) })

@@ -88,6 +88,7 @@ impl AuditRecorder {
             row.code = record.verdict.deciding().next().map(|reason| Arc::from(reason.code));
         }
         row.policy = Some(Arc::clone(record.policy));
+        row.grant = record.pass.grant.map(|grant| grant.to_string().into());
         row.judged = Some(record.judged());
         row.arguments_size = Some(record.arguments_size as u64);
         row.arguments = Some(ArgumentDigest::of(record.arguments));

@@ -15,12 +15,14 @@ use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember};
 use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
-use toolmark_mcp::wire::{RawObject, codes, write};
+use toolmark_mcp::wire::{RawObject, ResultType, codes, write};
 use toolmark_policy::Caller;
+use toolmark_runtime::approve::Pass;
 use toolmark_runtime::{
     Arrived, Brought, DispatchError, DispatchErrorKind, Passage, Request, Settled, Stray, StrayKind,
 };
 
+use super::ask::{Person, handed, wanted};
 use super::{Front, no_view, object, view_name};
 use crate::pack::PackHandle;
 use crate::snapshot::Snapshot;
@@ -37,7 +39,10 @@ enum Output {
 }
 
 impl Front {
-    pub(super) async fn call_tool(&self, request: Incoming, context: Context) -> Answer {
+    pub(super) async fn call_tool(&self, mut request: Incoming, context: Context) -> Answer {
+        let Some(person) = Person::of(&mut request, &context) else {
+            return Answer::fault(codes::INVALID_PARAMS, "the request state is not one of this gateway");
+        };
         let span = self.gateway.traces().and_then(|traces| traces.begin(&request));
         let traced = span.clone().map(|span| self.gateway.pipeline().also(span));
         let pipeline = traced.as_ref().unwrap_or_else(|| self.gateway.pipeline());
@@ -95,17 +100,28 @@ impl Front {
             .run(
                 snapshot.workspace(),
                 &arrived,
+                &person,
                 |other| view.name_of(other).map(str::to_owned),
                 |output: &Output| match output {
-                    Output::Result(result) => Brought { failed: result.is_error(), bytes: result.raw() },
-                    Output::Fault(fault) => Brought { failed: true, bytes: fault.message.as_bytes() },
+                    Output::Result(result) => Brought {
+                        failed: result.is_error(),
+                        unfinished: result.result_type() == ResultType::InputRequired,
+                        bytes: result.raw(),
+                    },
+                    Output::Fault(fault) => {
+                        Brought { failed: true, unfinished: false, bytes: fault.message.as_bytes() }
+                    }
                 },
-                || dispatch(&snapshot, tool, &request, headers, context, span.as_deref()),
+                |edited| dispatch(&snapshot, tool, &request, edited, headers, context.clone(), span.as_deref()),
             )
             .await;
         match settled {
             Err(error) => Answer::Fault(Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())),
             Ok(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
+            Ok(Settled::Handed(question, _)) => handed(&question),
+            Ok(Settled::Ran(Output::Result(result), passage)) if result.result_type() == ResultType::InputRequired => {
+                wanted(&result, passage.pass.and_then(|pass| pass.run))
+            }
             Ok(Settled::Ran(Output::Result(result), passage)) => {
                 let result = self.tasks.note(&request.caller, tool, result);
                 let value = meta(&snapshot, tool, &passage, None).freeze();
@@ -126,6 +142,7 @@ async fn dispatch(
     snapshot: &Snapshot,
     tool: &Tool,
     request: &Incoming,
+    edited: Option<String>,
     headers: Vec<(HeaderName, HeaderValue)>,
     context: Context,
     span: Option<&CallSpan>,
@@ -149,7 +166,8 @@ async fn dispatch(
         unavailable(&why)
     })?;
     let meta = span.map(|span| span.meta(request));
-    let replaced = meta.as_ref().map(|meta| ("_meta", &**meta));
+    let mut replaced: Vec<(&str, &[u8])> = meta.iter().map(|meta| ("_meta", &**meta)).collect();
+    replaced.extend(edited.iter().map(|arguments| ("arguments", arguments.as_bytes())));
     let sent = UpstreamRequest {
         name: Some(tool.raw().as_str()),
         headers,
@@ -159,7 +177,7 @@ async fn dispatch(
         log_level: context.log_level(),
         observer: Some(Arc::new(Back::to(context))),
         method: "tools/call",
-        params: request.params_for_server(replaced.as_slice()),
+        params: request.params_for_server(&replaced),
     };
     let reply = upstream.request(sent).await;
     note(pack, &reply);
@@ -253,6 +271,9 @@ fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>)
         out.put_slice(br#","code":"#);
         write::quote_into(&mut out, code);
     }
+    if let Some(pass) = &passage.pass {
+        approved(&mut out, pass);
+    }
     if verdict > Decision::Allow
         && let Some(reasons) = passage.verdict.to_json().get("reasons")
     {
@@ -261,6 +282,20 @@ fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>)
     }
     out.put_u8(b'}');
     out
+}
+
+/// What let a call through that was asked about.
+fn approved(out: &mut BytesMut, pass: &Pass) {
+    for (key, text) in [("grant", pass.grant.map(|grant| grant.to_string())), ("approved_by", pass.by.clone())] {
+        if let Some(text) = text {
+            out.put_slice(format!(",\"{key}\":").as_bytes());
+            write::quote_into(out, &text);
+        }
+    }
+    if let Some(edited) = &pass.edited {
+        out.put_slice(b",\"edited_arguments\":");
+        out.put_slice(edited.as_bytes());
+    }
 }
 
 /// A result that says that the call failed, which the model can act on.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
+use toolmark_core::lock::Lock;
+use toolmark_core::names::PackName;
 use toolmark_gateway::{AuditRecorder, GatewayBuilder, PackState};
 use toolmark_store::audit::{AuditFilter, Order, Outcome, SinkSettings};
 
@@ -32,6 +34,94 @@ async fn a_server_that_is_away_keeps_its_tools_and_a_call_says_that_it_is_away()
         assert!(text(&result).contains("its server is not there"), "{}", text(&result));
     }
     gateway.stop().await;
+}
+
+/// The lock of what a gateway sees behind this configuration.
+async fn pinned(config: &str, definitions: bool) -> Lock {
+    let store = store().await;
+    Running::start_with(config, &store).await.stop().await;
+    let builder = GatewayBuilder::new(read(config), PathBuf::new()).store(store);
+    let known = builder.recall().await.expect("a store").remembered().expect("a configuration");
+    assert!(known.unseen.is_empty() && !known.catalog.is_empty());
+    if definitions { Lock::with_definitions(&known.catalog) } else { Lock::of(&known.catalog) }
+}
+
+#[tokio::test]
+async fn tools_that_a_lock_keeps_are_listed_before_their_server_was_ever_seen() {
+    let fixture = http_fixture(toolmark_fixture::Era::Both).await;
+    let config = by_http("fixture", &fixture);
+    let lock = pinned(&config, true).await;
+    drop(fixture);
+    let builder = GatewayBuilder::new(read(&config), PathBuf::new()).store(store().await).lock(Some(lock.clone()));
+    let gateway = builder.recall().await.expect("a store").start().expect("a gateway");
+    assert_eq!(gateway.snapshot().workspace().catalog().len(), lock.len(), "they are there while the pack is starting");
+    gateway.stop().await;
+    let gateway = Running::of(GatewayBuilder::new(read(&config), PathBuf::new()).lock(Some(lock.clone()))).await;
+    let client = gateway.client(Era::New).await;
+    let tools = client.list_all_tools().await.expect("tools");
+    assert_eq!(tools.len(), lock.len());
+    for tool in &tools {
+        let meta = &tool.meta.as_ref().expect("metadata").0;
+        assert_eq!(meta["dev.toolmark/pack"]["state"], "unavailable");
+        let canonical = meta["dev.toolmark/identity"]["canonical"].as_str().expect("a name");
+        let (_, pinned) = lock.tools().find(|(name, _)| *name == canonical).expect("it is pinned");
+        assert_eq!(meta["dev.toolmark/identity"]["mark"], pinned.mark().to_string(), "it is the tool that was pinned");
+    }
+    let result = call(&client, "echo", json!({ "text": "anybody?" })).await;
+    assert!(text(&result).contains("its server is not there"), "{}", text(&result));
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn tools_of_a_lock_appear_with_a_reload() {
+    let fixture = http_fixture(toolmark_fixture::Era::Both).await;
+    let config = by_http("fixture", &fixture);
+    let lock = pinned(&config, true).await;
+    drop(fixture);
+    let gateway = Running::start(&config).await;
+    assert!(names(&gateway.client(Era::New).await).await.is_empty());
+    gateway.gateway.reload(read(&config), Some(lock.clone())).await.expect("the lock is taken over");
+    assert_eq!(names(&gateway.client(Era::New).await).await.len(), lock.len());
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_lock_without_definitions_or_of_another_server_lists_nothing() {
+    let (fixture, other) =
+        (http_fixture(toolmark_fixture::Era::Both).await, http_fixture(toolmark_fixture::Era::Both).await);
+    let config = by_http("fixture", &fixture);
+    let locks = [pinned(&config, false).await, pinned(&by_http("fixture", &other), true).await];
+    drop((fixture, other));
+    for lock in locks {
+        let gateway = Running::of(GatewayBuilder::new(read(&config), PathBuf::new()).lock(Some(lock))).await;
+        assert!(names(&gateway.client(Era::New).await).await.is_empty());
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_store_knows_counts_more_than_the_lock() {
+    let fixture = http_fixture(toolmark_fixture::Era::Both).await;
+    let config = by_http("fixture", &fixture);
+    let lock = pinned(&config, true).await;
+    let store = store().await;
+    let fewer = format!("{config}allow = [\"echo\"]\n");
+    let gateway = Running::start_with(&config, &store).await;
+    gateway.stop().await;
+    drop(fixture);
+    let builder = GatewayBuilder::new(read(&fewer), PathBuf::new()).store(store).lock(Some(lock));
+    let gateway = Running::of(builder.recall().await.expect("a store")).await;
+    let client = gateway.client(Era::New).await;
+    assert_eq!(names(&client).await, ["echo"], "and what is left out stays so");
+    assert!(!client.list_all_prompts().await.expect("prompts").is_empty(), "only the store knows these");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_pack_that_was_never_seen_is_not_remembered() {
+    let builder = GatewayBuilder::new(read("[packs.away]\ncommand = \"/nowhere\"\n"), PathBuf::new());
+    let known = builder.store(store().await).recall().await.expect("a store").remembered().expect("a configuration");
+    assert_eq!(known.unseen.iter().map(PackName::as_str).collect::<Vec<_>>(), ["away"]);
 }
 
 #[tokio::test]

@@ -141,8 +141,8 @@ impl<S: Service> Shared<S> {
         } else {
             (params, Input::default())
         };
-        let exchange = Exchange::new(version, client.clone(), None, may_ask(&method), self.settings.ask_time, way);
-        let exchange = Arc::new(exchange);
+        let (who, may_ask, ask_time) = (caller.clone(), may_ask(&method), self.settings.ask_time);
+        let exchange = Arc::new(Exchange::new(version, who, client.clone(), None, may_ask, ask_time, way));
         let incoming = Incoming { version, id, method, params, caller, client, session: None, input, via };
         Admitted::Call(ticket, Run::start(Arc::clone(&self.service), incoming, exchange, None))
     }
@@ -219,7 +219,8 @@ impl<S: Service> Shared<S> {
         let progress_token = params.object("_meta").and_then(|meta| meta.slice(meta::PROGRESS_TOKEN));
         let way = Way { progress_token, log_level: None, streams };
         let (client, within) = (session.client.clone(), Some(Arc::clone(session)));
-        let exchange = Arc::new(Exchange::new(session.version, client, within, false, self.settings.ask_time, way));
+        let (who, ask_time) = (session.caller.clone(), self.settings.ask_time);
+        let exchange = Arc::new(Exchange::new(session.version, who, client, within, false, ask_time, way));
         let Some(running) = session.enter(&id, &exchange) else {
             let fault = Fault::new(codes::INVALID_REQUEST, format!("a request with the id `{id}` is still running"));
             return refuse(StatusCode::BAD_REQUEST, &id, &fault.coded(Code::new("request-id-reused")));

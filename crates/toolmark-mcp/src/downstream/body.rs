@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use crate::wire::sse;
@@ -93,6 +94,20 @@ impl Body {
     pub(super) fn events(source: Box<dyn Source>, period: Duration) -> Self {
         let quiet = Box::pin(tokio::time::sleep(period));
         Self(Inner::Events(Box::new(Events { source, over: false, period, quiet })))
+    }
+}
+
+impl Body {
+    /// Events that somebody else writes, until they end; with a comment whenever nothing was said for `period`.
+    #[must_use]
+    pub fn following(events: mpsc::Receiver<Bytes>, period: Duration) -> Self {
+        Self::events(Box::new(events), period)
+    }
+}
+
+impl Source for mpsc::Receiver<Bytes> {
+    fn poll_event(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Bytes>> {
+        self.poll_recv(cx)
     }
 }
 

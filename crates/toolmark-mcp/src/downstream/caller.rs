@@ -54,8 +54,8 @@ impl Caller {
         &self.binding
     }
 
-    /// The address as one text, for binding a seal to it.
-    pub(super) fn place(&self) -> String {
+    /// The address as one text, for telling it from others.
+    pub(crate) fn place(&self) -> String {
         format!("{:?}", self.binding)
     }
 }

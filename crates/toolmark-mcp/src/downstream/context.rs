@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain};
 
 use super::answer::Fault;
-use super::caller::Client;
+use super::caller::{Caller, Client};
 use super::exchange::Exchange;
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{Change, Limits, LogLevel, RawObject, codes, write};
@@ -90,6 +90,18 @@ impl Context {
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.exchange.client
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.exchange.caller
+    }
+
+    /// The session that the call was made in, up to 2025-11-25.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.exchange.session.as_ref().map(|session| &**session.id())
     }
 
     /// Whether a question has a chance to be answered.

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::caller::Client;
+use super::caller::{Caller, Client};
 use super::context::{Question, Reply};
 use super::session::Session;
 use crate::wire::version::ProtocolVersion;
@@ -25,6 +25,7 @@ const WAITING_BYTES: usize = 4 << 20;
 
 pub(super) struct Exchange {
     pub(super) version: ProtocolVersion,
+    pub(super) caller: Caller,
     pub(super) client: Client,
     pub(super) session: Option<Arc<Session>>,
     /// Whether the result may be a question (2026-07-28).
@@ -74,6 +75,7 @@ pub(super) enum News {
 impl Exchange {
     pub(super) fn new(
         version: ProtocolVersion,
+        caller: Caller,
         client: Client,
         session: Option<Arc<Session>>,
         may_ask: bool,
@@ -82,6 +84,7 @@ impl Exchange {
     ) -> Self {
         Self {
             version,
+            caller,
             client,
             session,
             may_ask,

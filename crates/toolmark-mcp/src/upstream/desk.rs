@@ -1,25 +1,25 @@
 //! Whose message is this? Everything a server sends is sorted here: answers to their requests, progress and questions to the
 //! observer of the request they belong to, the rest to the events.
 //!
-//! A server of the old era does not say which request a question belongs to, unless it asks inside the answer stream of that
-//! request. Where several requests are under way, such a question is declined: the wrong person must never be asked.
+//! Who is asked is decided in [`questions`](super::questions).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
 
 use super::event::{EventSender, UpstreamEvent};
 use super::list::ListKind;
-use super::request::{Answer, CallObserver, Delivery, Question, Reply, UpstreamError, UpstreamErrorKind};
-use crate::wire::{Change, Id, Limits, Message, RawObject, ReadMessageError, codes, write};
+use super::questions::{Abandoned, OpenQuestion};
+use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
+use crate::wire::{Change, Id, Limits, Message, RawObject, ReadMessageError};
 
 /// The requests that are under way.
 pub(crate) struct Desk {
     calls: Mutex<HashMap<u64, Call>>,
+    abandoned: Mutex<VecDeque<Abandoned>>,
     events: EventSender,
     limits: Limits,
 }
@@ -34,7 +34,8 @@ pub(crate) struct Call {
     /// Where the answer goes, if it does not come in a stream of its own.
     pub(crate) waiter: Option<oneshot::Sender<Result<Reply, UpstreamError>>>,
     pub(crate) sent: bool,
-    pub(crate) questions: Vec<(Id, AbortHandle)>,
+    /// Questions that are put through it.
+    pub(crate) questions: Vec<OpenQuestion>,
 }
 
 /// In which stream a message came.
@@ -55,21 +56,10 @@ pub(crate) trait Outlet: Send + Sync {
     fn offer(&self, message: Bytes);
 }
 
-/// Most questions that one request may have open.
-const MOST_QUESTIONS: usize = 32;
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        for (_, question) in &self.questions {
-            question.abort();
-        }
-    }
-}
-
 impl Desk {
     pub(crate) fn new(events: EventSender, bytes: usize) -> Arc<Self> {
         let limits = Limits { bytes, depth: Limits::DEEPEST };
-        Arc::new(Self { calls: Mutex::default(), events, limits })
+        Arc::new(Self { calls: Mutex::default(), abandoned: Mutex::default(), events, limits })
     }
 
     pub(crate) fn limits(&self) -> Limits {
@@ -129,8 +119,13 @@ impl Desk {
 
     /// Answers a waiting request.
     pub(crate) fn answer(&self, id: u64, answer: Result<Reply, UpstreamError>) {
-        if let Some(waiter) = self.close(id).and_then(|mut call| call.waiter.take()) {
-            let _ = waiter.send(answer);
+        match self.close(id) {
+            Some(mut call) => {
+                if let Some(waiter) = call.waiter.take() {
+                    let _ = waiter.send(answer);
+                }
+            }
+            None => self.answered_late(id),
         }
     }
 
@@ -153,7 +148,7 @@ impl Desk {
                 Ok(None)
             }
             Message::Request { id, method, params } => {
-                self.question(id.detached(), &method, params, source, outlet);
+                self.question(&id.detached(), &method, params, source, outlet);
                 Ok(None)
             }
         }
@@ -193,86 +188,16 @@ impl Desk {
         }
     }
 
-    /// The server takes its question back.
-    fn withdraw(&self, question: &Id) {
-        for call in self.calls().values_mut() {
-            call.questions.retain(|(id, task)| {
-                let same = id == question;
-                if same {
-                    task.abort();
-                }
-                !same
-            });
-        }
-    }
-
-    fn question(
-        self: &Arc<Self>,
-        id: Id,
-        method: &str,
-        params: Option<RawObject>,
-        source: Source,
-        outlet: &Arc<dyn Outlet>,
-    ) {
-        let decline = |code, message: &str| outlet.offer(write::error(Some(&id), code, message, None));
-        match method {
-            "ping" => outlet.offer(write::reply(&id, b"{}")),
-            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
-                let Some((call, observer)) = self.asked(source) else {
-                    let reason = "it cannot be told which of the requests under way this question belongs to";
-                    return decline(codes::INVALID_REQUEST, reason);
-                };
-                if self.open_questions(call) >= MOST_QUESTIONS {
-                    return decline(codes::INVALID_REQUEST, "too many questions wait for an answer already");
-                }
-                let question = Question { method: method.to_owned(), params };
-                let (outlet, number) = (outlet.clone(), id.clone());
-                let answer = observer.ask(question);
-                let task = tokio::spawn(async move {
-                    let message = match answer.await {
-                        Answer::Result(result) => write::reply(&number, &result),
-                        Answer::Error(error) => write::error_object(Some(&number), &error),
-                    };
-                    outlet.post(message).await;
-                });
-                match self.calls().get_mut(&call) {
-                    Some(call) => call.questions.push((id, task.abort_handle())),
-                    None => task.abort(),
-                }
-            }
-            _ => decline(codes::METHOD_NOT_FOUND, "method not found"),
-        }
-    }
-
-    fn open_questions(&self, call: u64) -> usize {
-        self.calls().get_mut(&call).map_or(0, |call| {
-            call.questions.retain(|(_, task)| !task.is_finished());
-            call.questions.len()
-        })
-    }
-
-    /// The observer of the request that a log message belongs to, if that is certain.
+    /// The observer of the request that a log message belongs to, if it is certain for whom it is.
     fn observer(&self, source: Source) -> Option<Arc<dyn CallObserver>> {
-        self.asked(source).map(|(_, observer)| observer)
+        self.concerned(source, None).ok()?.into_iter().next().map(|(_, observer)| observer)
     }
 
-    fn asked(&self, source: Source) -> Option<(u64, Arc<dyn CallObserver>)> {
-        let calls = self.calls();
-        let (id, call) = match source {
-            Source::Call(id) => (id, calls.get(&id)?),
-            Source::Shared => {
-                let mut askable = calls.iter().filter(|(_, call)| call.askable);
-                let (id, call) = askable.next()?;
-                if askable.next().is_some() {
-                    return None;
-                }
-                (*id, call)
-            }
-        };
-        Some((id, call.observer.clone()?))
+    pub(super) fn abandoned(&self) -> MutexGuard<'_, VecDeque<Abandoned>> {
+        self.abandoned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<u64, Call>> {
+    pub(super) fn calls(&self) -> MutexGuard<'_, HashMap<u64, Call>> {
         // A panic while the table was held leaves it whole: every change to it is one step.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }

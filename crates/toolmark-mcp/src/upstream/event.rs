@@ -18,6 +18,13 @@ pub enum UpstreamEvent {
     ResourceUpdated(Bytes),
     /// A log message that belongs to no request; the parameters of the notification.
     Log(Bytes),
+    /// A question of the server was put to nobody.
+    Declined {
+        /// What it asked.
+        method: String,
+        /// Why; the server was told the same.
+        reason: String,
+    },
     /// The server forgot us and we introduced ourselves again: everything known about it may be out of date.
     Reconnected,
     /// The connection has ended, for this reason.
@@ -46,7 +53,7 @@ impl EventSender {
             UpstreamEvent::ListChanged(kind) => 1 << (*kind as u8),
             UpstreamEvent::Reconnected => 1 << 4,
             UpstreamEvent::Closed(_) => 1 << 5,
-            UpstreamEvent::ResourceUpdated(_) | UpstreamEvent::Log(_) => return,
+            UpstreamEvent::ResourceUpdated(_) | UpstreamEvent::Log(_) | UpstreamEvent::Declined { .. } => return,
         };
         if self.waiting.fetch_or(kind, Ordering::AcqRel) & kind != 0 {
             return;

@@ -12,6 +12,7 @@ mod list;
 pub mod oauth;
 mod options;
 mod pipe;
+mod questions;
 mod request;
 mod stdio;
 mod subscribe;
@@ -27,7 +28,9 @@ pub use event::{EventSender, UpstreamEvent};
 pub use handshake::ConnectError;
 pub use list::{ListError, ListKind, Listing};
 pub use options::{ConnectOptions, Target, UpstreamLimits, minimal_environment};
-pub use request::{Answer, CallObserver, Delivery, Question, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
+pub use request::{
+    Answer, CallObserver, CallerKey, Delivery, Question, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest,
+};
 pub use stdio::StderrTail;
 
 use crate::wire::version::{Era, ProtocolVersion};

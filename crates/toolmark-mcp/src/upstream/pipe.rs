@@ -164,7 +164,7 @@ impl Pipe {
 
     /// Forgets a request and, if it was sent, tells the server.
     fn forget(&self, id: u64) -> bool {
-        let Some(call) = self.desk.close(id) else { return false };
+        let Some(call) = self.desk.abandon(id) else { return false };
         if call.sent {
             let params = format!(r#"{{"requestId":{id},"reason":"the caller does not wait any longer"}}"#);
             let message = write::notification("notifications/cancelled", Some(params.as_bytes()));
@@ -335,4 +335,4 @@ fn id_at_an_end(head: &[u8], tail: &[u8]) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

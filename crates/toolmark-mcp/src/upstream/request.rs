@@ -51,7 +51,23 @@ pub trait CallObserver: Send + Sync {
     /// A server of the old era asks something: `elicitation/create`, `sampling/createMessage` or `roots/list`. The future is
     /// dropped when the request ends or the server takes its question back.
     fn ask(&self, question: Question) -> BoxFuture<'static, Answer>;
+
+    /// Whether a question has a chance to be answered through this request.
+    fn can_answer(&self, question: &Question) -> bool {
+        let _ = question;
+        true
+    }
+
+    /// Whose request it is. A server of the old era does not say which of several requests made it ask; it gets its answer only
+    /// if all of them have the same key. Without a key, a request has nothing in common with any other.
+    fn caller(&self) -> Option<CallerKey> {
+        None
+    }
 }
+
+/// Tells callers apart: equal only for requests of one caller that are able to answer the same questions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CallerKey(Bytes);
 
 /// What a server asks.
 #[derive(Clone, Debug)]
@@ -156,6 +172,19 @@ pub enum UpstreamErrorKind {
         /// How many may wait.
         limit: usize,
     },
+}
+
+impl CallerKey {
+    /// A key made of parts; two keys are equal if all their parts are.
+    #[must_use]
+    pub fn of(parts: &[&[u8]]) -> Self {
+        let mut key = Vec::with_capacity(parts.iter().map(|part| part.len() + 8).sum());
+        for part in parts {
+            key.extend_from_slice(&part.len().to_le_bytes());
+            key.extend_from_slice(part);
+        }
+        Self(key.into())
+    }
 }
 
 impl<'a> UpstreamRequest<'a> {

@@ -20,7 +20,7 @@ use toolmark_mcp::upstream::{
 };
 use toolmark_mcp::wire::version::{Era, ProtocolVersion};
 
-use super::{call, connect, object, observed, options, parsed};
+use super::{call, connect, object, observed, observed_for, options, parsed};
 
 /// One request as the server saw it.
 #[derive(Clone, Debug)]
@@ -603,6 +603,51 @@ async fn a_question_in_the_stream_of_the_session_goes_to_the_only_request_there_
     };
     assert_eq!(answer["error"]["code"], -32600, "two could be meant");
     assert_eq!((asked.heard().len(), other.heard().len()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_question_in_the_stream_of_the_session_goes_to_a_caller_only_if_all_requests_are_theirs() {
+    for (callers, expected) in [(["alice", "alice"], "result"), (["alice", "bob"], "error")] {
+        let sessions = AtomicUsize::new(0);
+        let (sender, receiver) = mpsc::unbounded_channel::<String>();
+        let receiver = std::sync::Mutex::new(Some(receiver));
+        let mut server = serve(move |seen| {
+            if seen.body.get("result").is_some() || seen.body.get("error").is_some() {
+                return with(202, "", "");
+            }
+            if seen.method == Method::GET
+                && let Some(receiver) = receiver.lock().expect("a lock").take()
+            {
+                return spoken(receiver);
+            }
+            old(seen, &sessions).unwrap_or_else(|| open_stream(": \n\n".to_owned()))
+        })
+        .await;
+        let (upstream, _events) = connect(server.target()).await;
+        let (first, one) = observed_for(callers[0], call(r#"{"name":"one"}"#));
+        let (second, two) = observed_for(callers[1], call(r#"{"name":"two"}"#));
+        let answer = async {
+            for _ in 0..2 {
+                server.sees("tools/call").await;
+            }
+            let question = r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}"#;
+            sender.send(format!("data: {question}\n\n")).expect("the stream is open");
+            loop {
+                let seen = server.sees("").await;
+                if seen.method == Method::POST {
+                    break seen.body;
+                }
+            }
+        };
+        let answer = tokio::select! {
+            reply = upstream.request(first) => panic!("{reply:?}"),
+            reply = upstream.request(second) => panic!("{reply:?}"),
+            answer = answer => answer,
+        };
+        assert!(answer["id"] == "q" && answer.get(expected).is_some(), "{callers:?}: {answer}");
+        let asked = one.heard().len() + two.heard().len();
+        assert_eq!(asked, usize::from(expected == "result"), "{callers:?}");
+    }
 }
 
 #[tokio::test]

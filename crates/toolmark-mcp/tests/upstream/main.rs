@@ -11,8 +11,8 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use toolmark_mcp::upstream::{
-    Answer, CallObserver, ConnectOptions, EventSender, Question, Reply, Target, Upstream, UpstreamError, UpstreamEvent,
-    UpstreamRequest,
+    Answer, CallObserver, CallerKey, ConnectOptions, EventSender, Question, Reply, Target, Upstream, UpstreamError,
+    UpstreamEvent, UpstreamRequest,
 };
 use toolmark_mcp::wire::{Limits, RawObject};
 
@@ -20,6 +20,7 @@ use toolmark_mcp::wire::{Limits, RawObject};
 #[derive(Default)]
 struct Listener {
     heard: Mutex<Vec<String>>,
+    caller: Option<&'static str>,
 }
 
 impl Listener {
@@ -44,6 +45,10 @@ impl CallObserver for Listener {
     fn ask(&self, question: Question) -> BoxFuture<'static, Answer> {
         self.note("ask", question.method.as_bytes());
         Box::pin(async { Answer::Result(Bytes::from_static(br#"{"action":"accept","content":{"name":"Ada"}}"#)) })
+    }
+
+    fn caller(&self) -> Option<CallerKey> {
+        self.caller.map(|caller| CallerKey::of(&[caller.as_bytes()]))
     }
 }
 
@@ -73,5 +78,10 @@ async fn connect(target: Target) -> (Upstream, tokio::sync::mpsc::Receiver<Upstr
 
 fn observed(request: UpstreamRequest<'static>) -> (UpstreamRequest<'static>, Arc<Listener>) {
     let listener = Arc::new(Listener::default());
+    (UpstreamRequest { observer: Some(listener.clone()), ..request }, listener)
+}
+
+fn observed_for(caller: &'static str, request: UpstreamRequest<'static>) -> (UpstreamRequest<'static>, Arc<Listener>) {
+    let listener = Arc::new(Listener { caller: Some(caller), ..Listener::default() });
     (UpstreamRequest { observer: Some(listener.clone()), ..request }, listener)
 }

@@ -7,7 +7,7 @@ use toolmark_core::explain::{Code, Explain, Report, facts};
 use toolmark_core::text::visible;
 use toolmark_core::verdict::Decision;
 
-use super::{OneOrMany, Rule};
+use super::{OneOrMany, Patience, Rule};
 use crate::pattern::{ArgumentPath, ArgumentPattern, BehaviorCondition, CallerPattern, EffectPattern, Glob};
 
 /// A rule that is being put together.
@@ -51,6 +51,7 @@ impl RuleBuilder {
             task: Vec::new(),
             caller: Vec::new(),
             reason: None,
+            patience: Patience::default(),
         };
         Self { rule, problems: Vec::new() }
     }
@@ -72,7 +73,14 @@ impl RuleBuilder {
         self
     }
 
-    /// Says why, in one line for people and models.
+    /// How long its question is open.
+    #[must_use]
+    pub fn patience(mut self, patience: Patience) -> Self {
+        self.rule.patience = patience;
+        self
+    }
+
+    /// Why, in one line.
     #[must_use]
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.rule.reason = Some(reason.into());

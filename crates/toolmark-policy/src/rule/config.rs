@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::{BuildRuleError, Rule, RuleBuilder};
+use super::{BuildRuleError, Patience, Rule, RuleBuilder};
 
 /// One table of `[[rules]]`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
@@ -38,6 +38,9 @@ pub struct RuleConfig {
     /// Why, in one line for people and models.
     #[serde(default)]
     pub reason: Option<String>,
+    /// How long a question of it is open, and what then.
+    #[serde(skip)]
+    pub patience: Patience,
 }
 
 /// A value or a list of values.
@@ -57,6 +60,7 @@ impl RuleConfig {
         if let Some(reason) = &self.reason {
             rule = rule.reason(reason);
         }
+        rule = rule.patience(self.patience);
         rule = rule.all("tools", self.tools.as_ref(), RuleBuilder::tool);
         rule = rule.all("behavior", self.behavior.as_ref(), RuleBuilder::behavior);
         rule = rule.all("effect", self.effect.as_ref(), RuleBuilder::effect);

@@ -8,6 +8,8 @@ pub use builder::{BuildRuleError, RuleBuilder};
 pub use config::{OneOrMany, RuleConfig};
 pub(crate) use matching::{Doubt, Match};
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 use toolmark_core::verdict::Decision;
 
@@ -38,6 +40,16 @@ pub struct Rule {
     task: Vec<Glob>,
     caller: Vec<CallerPattern>,
     reason: Option<String>,
+    patience: Patience,
+}
+
+/// How long a question of a rule is open, and what becomes of it then, where the rule says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Patience {
+    /// How long it is open.
+    pub timeout: Option<Duration>,
+    /// Whether it stays open after that.
+    pub keeps: Option<bool>,
 }
 
 impl Rule {
@@ -74,6 +86,12 @@ impl Rule {
     #[must_use]
     pub fn arguments(&self) -> &[(ArgumentPath, ArgumentPattern)] {
         &self.arguments
+    }
+
+    /// How long its question is open.
+    #[must_use]
+    pub fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// Why its author wants it, in one line for people and models.

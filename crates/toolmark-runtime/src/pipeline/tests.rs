@@ -1,5 +1,4 @@
 use std::cell::Cell;
-use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
@@ -7,7 +6,7 @@ use serde_json::{Value, json};
 use toolmark_policy::Caller;
 
 use super::*;
-use crate::approve::Unattended;
+use crate::approve::{Later, NoClient, Unattended};
 use crate::record::Keeping;
 use crate::testing::workspace;
 
@@ -59,13 +58,11 @@ impl Recorder for Kept {
 struct Says(Approval);
 
 impl Approvals for Says {
-    fn ask<'a>(
-        &'a self,
-        _: &'a Request<'a>,
-        _: &'a Examination<'a>,
-    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+    fn ask<'a>(&'a self, _: Asking<'a>) -> Later<'a, Approval> {
         Box::pin(std::future::ready(self.0.clone()))
     }
+
+    fn ended(&self, _: &Pass, _: Ending) {}
 }
 
 /// Polls a future that needs no runtime.
@@ -106,9 +103,10 @@ fn call_with(
     let run = pipeline.run(
         &workspace,
         &arrived,
+        &NoClient,
         |tool| Some(tool.canonical().to_string()),
-        |text: &String| Brought { failed: text == "failed", bytes: text.as_bytes() },
-        || async {
+        |text: &String| Brought { failed: text == "failed", unfinished: false, bytes: text.as_bytes() },
+        |_| async {
             ran.set(ran.get() + 1);
             result.map(str::to_owned)
         },
@@ -117,6 +115,7 @@ fn call_with(
     let text = match settled {
         Settled::Ran(text, _) => text,
         Settled::Refused(refusal, _) => refusal.text().to_owned(),
+        Settled::Handed(handed, _) => handed.prompt.text().to_owned(),
         Settled::Failed(error, _) => error.text("it"),
     };
     let kept = kept.0.lock().unwrap().clone();
@@ -147,7 +146,7 @@ fn wrong_arguments_never_reach_the_tool() {
 #[test]
 fn a_question_runs_when_it_is_granted_and_only_then() {
     let sweep = json!({"query": "DELETE FROM users"});
-    let ended = call(Says(Approval::Granted), "db.write_query", &sweep, Ok("done"));
+    let ended = call(Says(Approval::Granted(Pass::default())), "db.write_query", &sweep, Ok("done"));
     assert_eq!(
         (ended.ran, ended.kept),
         (1, vec!["db.write_query intended".to_owned(), "db.write_query ask approved".to_owned()])
@@ -189,9 +188,10 @@ fn a_call_that_is_given_up_is_recorded() {
     let run = pipeline.run(
         &workspace,
         &arrived,
+        &NoClient,
         |_| None,
-        |_: &()| Brought { failed: false, bytes: b"" },
-        std::future::pending,
+        |_: &()| Brought { failed: false, unfinished: false, bytes: b"" },
+        |_| std::future::pending(),
     );
     assert!(once(run).is_pending());
     assert_eq!(*kept.0.lock().unwrap(), ["tracker.list_issues allow cancelled"]);
@@ -229,4 +229,16 @@ fn no_answer_leaves_without_its_record_where_that_is_asked_for() {
     assert!(!ended.text.contains("secret"), "{}", ended.text);
     assert!(ended.text.contains("may have had an effect"), "{}", ended.text);
     assert_eq!(ended.kept, ["db.read_query allow ok"]);
+}
+
+#[test]
+fn edited_arguments_are_judged_like_any_others_and_never_slip_past_a_no() {
+    let granted = |edited: &str| Says(Approval::Granted(Pass { edited: Some(edited.into()), ..Pass::default() }));
+    let sweep = json!({"query": "DELETE FROM users"});
+    let ended = call(granted(r#"{"query":"DELETE FROM users WHERE id = 1"}"#), "db.write_query", &sweep, Ok("done"));
+    assert_eq!(ended.ran, 1, "{}", ended.text);
+    let ended = call(granted(r#"{"wrong":1}"#), "db.write_query", &sweep, Ok("done"));
+    assert_eq!((ended.ran, ended.kept), (0, vec!["db.write_query deny invalid".to_owned()]));
+    let ended = call(granted("{"), "db.write_query", &sweep, Ok("done"));
+    assert_eq!(ended.ran, 0);
 }

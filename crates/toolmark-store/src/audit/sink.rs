@@ -118,6 +118,12 @@ impl Store {
 }
 
 impl AuditSink {
+    /// The node whose chain the records join.
+    #[must_use]
+    pub fn node(&self) -> &Arc<str> {
+        &self.shared.settings.node
+    }
+
     /// Puts a record into the queue without waiting for anything, or gives it back when there is no place.
     ///
     /// # Errors

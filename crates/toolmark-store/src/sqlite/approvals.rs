@@ -2,10 +2,13 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Executor as _, Row as _};
-use toolmark_core::approval::{Ask, AskId, AskState, Decided, Given, Grant, GrantId, RunId};
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, AskState, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId,
+    RunState,
+};
 
 use super::{Sqlite, Survives, Writing};
-use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
+use crate::approvals::AskFilter;
 use crate::error::StoreError;
 use crate::time::Micros;
 
@@ -128,13 +131,13 @@ impl Sqlite {
         decided: &Decided,
         grant: Option<&Grant>,
         until: Micros,
-    ) -> Result<Decision, StoreError> {
+    ) -> Result<Outcome, StoreError> {
         let mut transaction = self.begin(Survives::PowerLoss).await?;
         let query = sqlx::query("SELECT body FROM asks WHERE id = ?").bind(id.to_string());
         let row = query.fetch_optional(&mut *transaction).await.map_err(|error| self.error(&error))?;
-        let Some(mut ask) = row.as_ref().map(|row| self.ask_of(row)).transpose()? else { return Ok(Decision::Unknown) };
+        let Some(mut ask) = row.as_ref().map(|row| self.ask_of(row)).transpose()? else { return Ok(Outcome::Unknown) };
         if !ask.is_open(decided.given.at) {
-            return Ok(Decision::TooLate(Box::new(ask)));
+            return Ok(Outcome::TooLate(Box::new(ask)));
         }
         ask.state = AskState::Decided(decided.clone());
         // A yes given in the last minute must still be of use; a no stands as long as the question would have.
@@ -155,13 +158,23 @@ impl Sqlite {
         }
         self.note_change(&mut transaction, "asks").await?;
         self.commit(transaction).await?;
-        Ok(Decision::Made(Box::new(ask)))
+        Ok(Outcome::Made(Box::new(ask)))
     }
 
     async fn save_ask(&self, transaction: &mut Writing, ask: &Ask) -> Result<(), StoreError> {
         let query = sqlx::query("UPDATE asks SET state = ?, expires_us = ?, body = ? WHERE id = ?");
         let query = query.bind(ask.state.as_str()).bind(ask.expires.get()).bind(written(ask)).bind(ask.id.to_string());
         query.execute(&mut **transaction).await.map(|_| ()).map_err(|error| self.error(&error))
+    }
+
+    pub(super) async fn load_answered(&self, now: Micros) -> Result<Vec<(AskKey, Micros)>, StoreError> {
+        let query = sqlx::query(
+            "SELECT key, expires_us FROM asks WHERE (state = 'approved' OR state = 'rejected') AND expires_us > ? \
+             AND (state = 'rejected' OR EXISTS \
+             (SELECT 1 FROM runs WHERE runs.ask = asks.id AND runs.state IN ('waiting', 'parked', 'held'))) LIMIT 10000",
+        );
+        let rows = query.bind(now.get()).fetch_all(&self.readers).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| Ok((AskKey::read(self.column(row, "key")?), self.time(row, "expires_us")?))).collect()
     }
 
     pub(super) async fn end_asks(&self, now: Micros) -> Result<u64, StoreError> {
@@ -276,6 +289,12 @@ impl Sqlite {
         Ok((parked, lost))
     }
 
+    pub(super) async fn load_busy_nodes(&self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT DISTINCT node FROM runs WHERE state = 'waiting' OR state = 'running'";
+        let rows = self.readers.fetch_all(sql).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| self.column(row, "node")).collect()
+    }
+
     async fn insert_grant(&self, transaction: &mut Writing, grant: &Grant) -> Result<(), StoreError> {
         let query = sqlx::query(
             "INSERT INTO grants (id, mark, principal, used, uses, expires_us, revoked_us, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -324,7 +343,14 @@ impl Sqlite {
         let query = sqlx::query("UPDATE grants SET revoked_us = ?, body = ? WHERE id = ?");
         let query = query.bind(by.at.get()).bind(written(&grant)).bind(id.to_string());
         query.execute(&mut *transaction).await.map_err(|error| self.error(&error))?;
+        let query = sqlx::query(
+            "UPDATE runs SET state = 'withdrawn', changed_us = ? WHERE state IN ('waiting', 'parked', 'held') AND ask IN \
+             (SELECT id FROM asks WHERE state = 'approved' AND json_extract(body, '$.state.decided.grant') = ?)",
+        );
+        let query = query.bind(by.at.get()).bind(id.to_string());
+        query.execute(&mut *transaction).await.map_err(|error| self.error(&error))?;
         self.note_change(&mut transaction, "grants").await?;
+        self.note_change(&mut transaction, "asks").await?;
         self.commit(transaction).await?;
         Ok(true)
     }

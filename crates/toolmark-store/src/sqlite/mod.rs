@@ -16,17 +16,21 @@ mod tokens;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Executor as _, Row as _, Sqlite as Database};
-use toolmark_core::approval::{Ask, AskId, Decided, Given, Grant, GrantId, RunId};
+use tokio::sync::mpsc;
+use toolmark_core::approval::{
+    ApprovalsVersion, Ask, AskId, AskKey, Decided, Given, Grant, GrantId, Joined, Outcome, Run, RunId, RunState,
+};
 
-use crate::approvals::{ApprovalsVersion, AskFilter, Decision, Joined, Run, RunState};
+use crate::approvals::AskFilter;
 use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, DefinitionsChange, Held, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::watch::Change;
 
 /// A store in SQLite.
 pub struct Sqlite {
@@ -242,6 +246,15 @@ impl Backend for Sqlite {
         Box::pin(self.remove_bodies(before, limit))
     }
 
+    fn counters(&self) -> Answer<'_, Counters> {
+        Box::pin(self.load_counters())
+    }
+
+    /// SQLite calls nobody: the counters tell.
+    fn notices(&self) -> Answer<'_, Option<mpsc::Receiver<Change>>> {
+        Box::pin(async { Ok(None) })
+    }
+
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined> {
         Box::pin(self.take_part(new, run, node))
     }
@@ -264,8 +277,12 @@ impl Backend for Sqlite {
         decided: &'a Decided,
         grant: Option<&'a Grant>,
         until: Micros,
-    ) -> Answer<'a, Decision> {
+    ) -> Answer<'a, Outcome> {
         Box::pin(self.save_decision(id, decided, grant, until))
+    }
+
+    fn answered_asks(&self, now: Micros) -> Answer<'_, Vec<(AskKey, Micros)>> {
+        Box::pin(self.load_answered(now))
     }
 
     fn expire_asks(&self, now: Micros) -> Answer<'_, u64> {
@@ -298,6 +315,10 @@ impl Backend for Sqlite {
 
     fn leave_behind<'a>(&'a self, node: &'a str, at: Micros) -> Answer<'a, (u64, u64)> {
         Box::pin(self.end_node(node, at))
+    }
+
+    fn busy_nodes(&self) -> Answer<'_, Vec<String>> {
+        Box::pin(self.load_busy_nodes())
     }
 
     fn grants(&self, revoked: bool) -> Answer<'_, Vec<Grant>> {

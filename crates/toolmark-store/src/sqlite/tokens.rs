@@ -4,7 +4,7 @@ use sqlx::Executor as _;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Sqlite, Survives, Writing};
-use crate::backend::TokenRow;
+use crate::backend::{Counters, TokenRow};
 use crate::error::StoreError;
 use crate::time::Micros;
 use crate::tokens::{Scope, Token, TokenHash, TokenId};
@@ -83,6 +83,13 @@ impl Sqlite {
         let sql = "SELECT value FROM counters WHERE name = 'tokens'";
         let row = self.readers.fetch_one(sql).await.map_err(|error| self.error(&error))?;
         self.count(&row, "value")
+    }
+
+    pub(super) async fn load_counters(&self) -> Result<Counters, StoreError> {
+        let sql = "SELECT name, value FROM counters \
+                   UNION ALL SELECT 'names', CAST(coalesce(sum(version), 0) AS BIGINT) FROM name_scopes";
+        let rows = self.readers.fetch_all(sql).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| Ok((self.column(row, "name")?, self.count(row, "value")?))).collect()
     }
 
     fn token(&self, row: &SqliteRow) -> Result<TokenRow, StoreError> {

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use toolmark_core::approval::{
-    ArgumentPattern, Ask, AskId, AskKey, AskState, Given, GrantId, Ruling, RunId, Scope, Way,
+    ArgumentPattern, Ask, AskId, AskKey, AskState, Given, GrantId, Outcome, Ruling, RunId, RunState, Scope, Way,
 };
 use toolmark_core::digest::{ArgumentDigest, Mark};
-use toolmark_store::approvals::{AskFilter, Decision, RunState};
-use toolmark_store::{Micros, Store};
+use toolmark_store::approvals::AskFilter;
+use toolmark_store::{Change, Micros, Store};
 
 use crate::place::Place;
 
@@ -42,7 +42,7 @@ fn given(at: i64) -> Given {
     Given { by: "bob".into(), way: Way::Cli, at: Micros::new(at), from: Some("a terminal".into()) }
 }
 
-async fn decide(store: &Store, ask: &Ask, ruling: &Ruling) -> Decision {
+async fn decide(store: &Store, ask: &Ask, ruling: &Ruling) -> Outcome {
     let (decided, grant) = ask.settle(ruling, GrantId::new(ask.id.get() + 500)).expect("settled");
     store.decide_ask(ask.id, &decided, grant.as_ref(), ruling.given.at.after(FIFTY)).await.expect("asked")
 }
@@ -51,7 +51,7 @@ const FIFTY: std::time::Duration = std::time::Duration::from_micros(50);
 
 async fn approve(store: &Store, ask: &Ask, at: i64) {
     let made = decide(store, ask, &Ruling::once(true, given(at))).await;
-    assert!(matches!(made, Decision::Made(_)), "{made:?}");
+    assert!(matches!(made, Outcome::Made(_)), "{made:?}");
 }
 
 async fn joined(store: &Store, ask: &Ask) -> RunId {
@@ -94,11 +94,11 @@ pub(crate) async fn whoever_decides_first_decides(place: &impl Place) {
     let yes = Ruling::once(true, given(20));
     let no = Ruling { message: Some("not today".into()), ..Ruling::once(false, given(20)) };
     let (first, second) = tokio::join!(decide(&store, &ask, &yes), decide(&other, &ask, &no));
-    let made = [&first, &second].into_iter().filter(|decision| matches!(decision, Decision::Made(_))).count();
+    let made = [&first, &second].into_iter().filter(|decision| matches!(decision, Outcome::Made(_))).count();
     assert_eq!(made, 1, "{first:?} {second:?}");
-    let late = [&first, &second].into_iter().filter(|decision| matches!(decision, Decision::TooLate(_))).count();
+    let late = [&first, &second].into_iter().filter(|decision| matches!(decision, Outcome::TooLate(_))).count();
     assert_eq!(late, 1);
-    assert_eq!(decide(&store, &Ask { id: AskId::new(77), ..ask }, &yes).await, Decision::Unknown);
+    assert_eq!(decide(&store, &Ask { id: AskId::new(77), ..ask }, &yes).await, Outcome::Unknown);
 }
 
 pub(crate) async fn an_approved_run_begins_once_however_many_try(place: &impl Place) {
@@ -128,7 +128,7 @@ pub(crate) async fn a_question_whose_time_is_over_takes_no_answer(place: &impl P
     let run = joined(&store, &ask).await;
     assert!(store.move_run(run, &[RunState::Waiting], RunState::Parked).await.expect("moved"));
     let late = decide(&store, &ask, &Ruling::once(true, given(1000))).await;
-    assert!(matches!(late, Decision::TooLate(_)), "{late:?}");
+    assert!(matches!(late, Outcome::TooLate(_)), "{late:?}");
     place.clock().set(999);
     assert_eq!(store.expire_asks().await.expect("expired"), 0);
     place.clock().set(1000);
@@ -152,7 +152,7 @@ pub(crate) async fn a_no_holds_for_the_same_call_until_its_time_is_over(place: &
     let first = ask(1, "{}");
     let run = joined(&store, &first).await;
     let no = Ruling { message: Some("not today".into()), ..Ruling::once(false, given(20)) };
-    assert!(matches!(decide(&store, &first, &no).await, Decision::Made(_)));
+    assert!(matches!(decide(&store, &first, &no).await, Outcome::Made(_)));
     place.clock().set(21);
     assert!(!store.start_run(run, "n1").await.expect("asked"));
     let again = store.join_ask(&Ask { created: Micros::new(30), ..ask(2, "{}") }, "n1").await.expect("joined");
@@ -227,7 +227,7 @@ pub(crate) async fn a_grant_is_given_with_its_decision_and_used_so_often_and_no_
     joined(&store, &ask).await;
     let pattern = ArgumentPattern::freeing(&ask.arguments(), &["n".into()]);
     let ruling = Ruling { scope: Scope::Pattern, pattern, uses: Some(3), ..Ruling::once(true, given(20)) };
-    assert!(matches!(decide(&store, &ask, &ruling).await, Decision::Made(_)));
+    assert!(matches!(decide(&store, &ask, &ruling).await, Outcome::Made(_)));
     let grants = place.open().await.grants(false).await.expect("grants");
     assert_eq!(grants.len(), 1);
     let (_, expected) = ask.settle(&ruling, GrantId::new(ask.id.get() + 500)).expect("settled");
@@ -243,7 +243,7 @@ pub(crate) async fn a_revoked_grant_stays_revoked(place: &impl Place) {
     let ask = ask(1, "{}");
     joined(&store, &ask).await;
     let ruling = Ruling { scope: Scope::Always, ..Ruling::once(true, given(20)) };
-    assert!(matches!(decide(&store, &ask, &ruling).await, Decision::Made(_)));
+    assert!(matches!(decide(&store, &ask, &ruling).await, Outcome::Made(_)));
     let id = store.grants(false).await.expect("grants")[0].id;
     assert!(store.revoke_grant(id, &given(30)).await.expect("revoked"));
     assert!(!store.revoke_grant(id, &given(31)).await.expect("asked"));
@@ -260,9 +260,40 @@ pub(crate) async fn versions_grow_with_every_change(place: &impl Place) {
     let asked = other.approvals_version().await.expect("a version");
     assert!(asked.asks > start.asks && asked.grants == start.grants);
     let ruling = Ruling { scope: Scope::Always, ..Ruling::once(true, given(20)) };
-    assert!(matches!(decide(&store, &ask, &ruling).await, Decision::Made(_)));
+    assert!(matches!(decide(&store, &ask, &ruling).await, Outcome::Made(_)));
     let decided = other.approvals_version().await.expect("a version");
     assert!(decided.asks > asked.asks && decided.grants > asked.grants);
+}
+
+pub(crate) async fn many_who_ask_the_same_at_once_ask_one_question(place: &impl Place) {
+    let mut tasks = Vec::new();
+    for number in 1..=8u128 {
+        let store = place.open().await;
+        tasks.push(tokio::spawn(async move {
+            let joined = store.join_ask(&ask(number, "{}"), &format!("n{number}")).await.expect("joined");
+            (joined.ask.id, joined.fresh)
+        }));
+    }
+    let mut asked = Vec::new();
+    for task in tasks {
+        asked.push(task.await.expect("no panic"));
+    }
+    assert_eq!(asked.iter().filter(|(_, fresh)| *fresh).count(), 1, "{asked:?}");
+    assert!(asked.iter().all(|(id, _)| *id == asked[0].0), "{asked:?}");
+    let store = place.open().await;
+    assert_eq!(store.runs_of(asked[0].0).await.expect("runs").len(), 8);
+}
+
+pub(crate) async fn questions_and_answers_are_told(place: &impl Place) {
+    let (store, other) = (place.open().await, place.open().await);
+    let mut changes = other.watch().await.expect("watched");
+    let ask = ask(1, "{}");
+    joined(&store, &ask).await;
+    let about = |change: Option<Change>| matches!(change, Some(Change::Unknown)) || change == Some(Change::Ask(ask.id));
+    while !about(changes.next().await) {}
+    let ruling = Ruling { scope: Scope::Always, ..Ruling::once(true, given(20)) };
+    assert!(matches!(decide(&store, &ask, &ruling).await, Outcome::Made(_)));
+    while changes.next().await.expect("watched") != Change::Grants {}
 }
 
 pub(crate) async fn a_shared_key_is_one_for_all(place: &impl Place) {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use tempfile::TempDir;
 use toolmark_store::{Location, Micros, Settings, Store};
+use toolmark_testkit::Database;
 
 /// A back end with somewhere to keep things.
 pub(crate) trait Place: Sync {
@@ -23,6 +24,11 @@ pub(crate) struct File {
 
 pub(crate) struct Memory {
     store: Store,
+    clock: TestClock,
+}
+
+pub(crate) struct Postgres {
+    database: Database,
     clock: TestClock,
 }
 
@@ -64,6 +70,23 @@ impl Memory {
 impl Place for Memory {
     async fn open(&self) -> Store {
         self.store.clone()
+    }
+
+    fn clock(&self) -> &TestClock {
+        &self.clock
+    }
+}
+
+impl Postgres {
+    pub(crate) async fn new() -> Self {
+        Self { database: Database::new().await, clock: TestClock::default() }
+    }
+}
+
+impl Place for Postgres {
+    async fn open(&self) -> Store {
+        let location = Location::parse(self.database.url()).expect("an address");
+        Store::open(&location, &self.clock.settings()).await.expect("a store")
     }
 
     fn clock(&self) -> &TestClock {

@@ -40,7 +40,15 @@ impl Service for Endless {
 
 async fn run(service: &Arc<Endless>) -> Run {
     let (version, client) = (ProtocolVersion::V2026_07_28, Client::new(None, Bytes::from_static(b"{}")));
-    let exchange = Exchange::new(version, client.clone(), None, true, Duration::from_secs(1), Way::default());
+    let exchange = Exchange::new(
+        version,
+        Caller::new("alice"),
+        client.clone(),
+        None,
+        true,
+        Duration::from_secs(1),
+        Way::default(),
+    );
     let request = Incoming {
         version,
         id: Id::number(1),

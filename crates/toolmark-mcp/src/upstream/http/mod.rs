@@ -23,7 +23,7 @@ pub(crate) use client::{Client, collect};
 use super::desk::{Call, Desk, Outlet};
 use super::options::UpstreamLimits;
 use super::pipe::Exchange;
-use super::request::{Reply, UpstreamError, UpstreamErrorKind};
+use super::request::{Delivery, Reply, UpstreamError, UpstreamErrorKind};
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{headers, write};
 
@@ -78,11 +78,13 @@ struct Abandoned<'a> {
 struct Registered<'a> {
     desk: &'a Desk,
     id: u64,
+    /// The server has answered, or has never heard of it.
+    over: bool,
 }
 
 impl Drop for Registered<'_> {
     fn drop(&mut self) {
-        drop(self.desk.close(self.id));
+        drop(if self.over { self.desk.close(self.id) } else { self.desk.abandon(self.id) });
     }
 }
 
@@ -177,15 +179,21 @@ impl Http {
             };
             // A request without an observer counts too: a question that comes in another stream may be due to it.
             let known = observer.is_some() || (askable && session.era() == Some(Era::Session));
-            let _registered = known.then(|| {
+            let mut registered = known.then(|| {
                 let call = Call { observer, token, askable, waiter: None, sent: true, questions: Vec::new() };
                 self.desk.open(id, call);
-                Registered { desk: &self.desk, id }
+                Registered { desk: &self.desk, id, over: false }
             });
             let request = self.post(&session, extra, message);
             abandoned.done = false;
-            let response = self.client.send(request).await?;
-            answer::read(self, &session, id, response).await
+            let answer = match self.client.send(request).await {
+                Ok(response) => answer::read(self, &session, id, response).await,
+                Err(error) => Err(error),
+            };
+            if let Some(registered) = &mut registered {
+                registered.over = !matches!(&answer, Err(error) if error.delivery() == Delivery::Perhaps);
+            }
+            answer
         };
         let result = {
             tokio::pin!(work);

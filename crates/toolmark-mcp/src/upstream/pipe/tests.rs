@@ -9,31 +9,31 @@ use crate::upstream::request::{Answer, Question};
 use crate::upstream::{EventSender, ListKind};
 
 /// The other end: a server whose every word the test chooses.
-struct Server {
+pub(in crate::upstream) struct Server {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     output: WriteHalf<DuplexStream>,
 }
 
 impl Server {
-    async fn hears(&mut self) -> Value {
+    pub(in crate::upstream) async fn hears(&mut self) -> Value {
         let line = self.lines.next_line().await.expect("a stream").expect("a line");
         serde_json::from_str(&line).expect("JSON")
     }
 
-    async fn says(&mut self, message: &str) {
+    pub(in crate::upstream) async fn says(&mut self, message: &str) {
         self.output.write_all(message.as_bytes()).await.expect("written");
         self.output.write_all(b"\n").await.expect("written");
     }
 }
 
-struct Setup {
-    pipe: Arc<Pipe>,
-    server: Server,
-    events: Receiver<UpstreamEvent>,
+pub(in crate::upstream) struct Setup {
+    pub(in crate::upstream) pipe: Arc<Pipe>,
+    pub(in crate::upstream) server: Server,
+    pub(in crate::upstream) events: Receiver<UpstreamEvent>,
     stray: Arc<Mutex<Vec<String>>>,
 }
 
-fn setup(limits: UpstreamLimits) -> Setup {
+pub(in crate::upstream) fn setup(limits: UpstreamLimits) -> Setup {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let (sender, events) = EventSender::channel(16);
     let (pipe, outgoing) = Pipe::new(Desk::new(sender, limits.bytes), limits);
@@ -48,7 +48,7 @@ fn setup(limits: UpstreamLimits) -> Setup {
     Setup { pipe, server: Server { lines: BufReader::new(input).lines(), output }, events, stray }
 }
 
-fn exchange(pipe: &Pipe) -> Exchange {
+pub(in crate::upstream) fn exchange(pipe: &Pipe) -> Exchange {
     let id = pipe.next_id();
     Exchange {
         id,
@@ -61,12 +61,15 @@ fn exchange(pipe: &Pipe) -> Exchange {
     }
 }
 
-fn start(pipe: &Arc<Pipe>, exchange: Exchange) -> tokio::task::JoinHandle<Result<Reply, UpstreamError>> {
+pub(in crate::upstream) fn start(
+    pipe: &Arc<Pipe>,
+    exchange: Exchange,
+) -> tokio::task::JoinHandle<Result<Reply, UpstreamError>> {
     let pipe = pipe.clone();
     tokio::spawn(async move { pipe.exchange(exchange).await })
 }
 
-fn result(reply: Result<Reply, UpstreamError>) -> String {
+pub(in crate::upstream) fn result(reply: Result<Reply, UpstreamError>) -> String {
     match reply {
         Ok(Reply::Result(result)) => String::from_utf8_lossy(result.raw()).into_owned(),
         other => panic!("{other:?}"),
@@ -231,23 +234,6 @@ async fn progress_and_questions_reach_the_one_who_called() {
     call.await.expect("no panic").expect("answered");
     let expected = [r#"progress {"progressToken":"theirs","progress":5}"#, "ask elicitation/create"];
     assert_eq!(*listener.heard.lock().expect("a lock"), expected);
-}
-
-#[tokio::test]
-async fn a_question_is_declined_while_two_callers_could_be_meant() {
-    let mut setup = setup(UpstreamLimits::default());
-    let listener = Arc::new(Listener::default());
-    let mut calls = Vec::new();
-    for _ in 0..2 {
-        let mut request = exchange(&setup.pipe);
-        request.observer = Some(listener.clone());
-        calls.push(start(&setup.pipe, request));
-        setup.server.hears().await;
-    }
-    setup.server.says(r#"{"jsonrpc":"2.0","id":8,"method":"sampling/createMessage","params":{}}"#).await;
-    let answer = setup.server.hears().await;
-    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(8), &json!(-32600)));
-    assert!(listener.heard.lock().expect("a lock").is_empty());
 }
 
 #[tokio::test]

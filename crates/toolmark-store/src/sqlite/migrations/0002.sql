@@ -13,6 +13,7 @@ CREATE TABLE asks (
 
 CREATE INDEX asks_key ON asks (key) WHERE state <> 'expired';
 CREATE INDEX asks_pending ON asks (expires_us) WHERE state = 'pending';
+CREATE INDEX asks_answered ON asks (expires_us) WHERE state = 'approved' OR state = 'rejected';
 CREATE INDEX asks_tool ON asks (mark, principal, id);
 
 -- The call ledger: every run that was asked for. It runs when it goes from waiting, parked or held to running, which it does once.

@@ -1,0 +1,493 @@
+//! The desk where questions are asked and answered: grants first, then people, on every way at once, and the first answer counts.
+
+mod decide;
+mod watch;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{broadcast, watch as channel};
+use toolmark_core::approval::{
+    Ask, AskId, AskKey, AskState, Asked, Decided, EffectBound, Given, Ruling, RunId, RunState, Way,
+};
+use toolmark_core::digest::ArgumentDigest;
+use toolmark_core::explain::Explain;
+use toolmark_core::text::visible;
+use toolmark_core::time::Micros;
+use toolmark_core::verdict::{Decision as Verdict, Reason};
+use uuid::Uuid;
+
+pub use decide::DecideError;
+
+use super::book::Book;
+use super::client::{ClientAnswer, Reach, Returned};
+use super::ledger::{Ledger, LedgerError};
+use super::{Approval, Approvals, Asking, Ending, Handed, Later, Pass};
+
+/// How long an approved run may wait for its caller to come back.
+const CLAIM: Duration = Duration::from_secs(3600);
+
+/// How questions are asked.
+#[derive(Clone, Debug)]
+pub struct DeskSettings {
+    /// How long a question is open.
+    pub timeout: Duration,
+    /// Whether it stays open after that, for [`keep`](Self::keep); the caller is told to come back.
+    pub keep_pending: bool,
+    /// How long a question stays open that outlives its timeout.
+    pub keep: Duration,
+    /// How long a caller waits whose user cannot be asked, before it is told to call again.
+    pub wait: Duration,
+    /// Whether the user of the client that calls may answer.
+    pub ask_client: bool,
+    /// How callers are told where to go with a question; `{id}` stands for its id.
+    pub instructions: String,
+    /// How long questions are remembered after they ended.
+    pub remember: Duration,
+}
+
+/// Somebody who is asked besides the client: a webhook, a callback.
+pub trait Asker: Send + Sync {
+    /// Asks about a call; dropped when somebody else was faster. Nothing where no answer comes this way.
+    fn ask<'a>(&'a self, ask: &'a Ask) -> Later<'a, Option<Ruling>>;
+}
+
+/// What happens to questions, for those who watch.
+#[derive(Clone, Debug)]
+pub enum DeskEvent {
+    /// A question was asked.
+    Asked(Arc<Ask>),
+    /// A question was answered, or its time ran out.
+    Settled(Arc<Ask>),
+}
+
+/// Where questions are asked and answered. Cheap to clone; all clones are one desk.
+#[derive(Clone)]
+pub struct Desk {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    ledger: Arc<dyn Ledger>,
+    settings: arc_swap::ArcSwap<DeskSettings>,
+    askers: Vec<Arc<dyn Asker>>,
+    book: Book,
+    /// Questions that were answered for a call that has not come back, until when: such an answer beats any grant.
+    answered: Mutex<HashMap<AskKey, Micros>>,
+    /// Grows whenever a question may have been answered.
+    ticks: channel::Sender<u64>,
+    events: broadcast::Sender<DeskEvent>,
+}
+
+/// How long a question is open, and what then.
+struct Patience {
+    timeout: Duration,
+    keeps: bool,
+}
+
+impl Default for DeskSettings {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(600),
+            keep_pending: false,
+            keep: Duration::from_secs(7 * 24 * 3600),
+            wait: Duration::ZERO,
+            ask_client: true,
+            instructions: "approve it with `toolmark approvals approve {id}`".into(),
+            remember: Duration::from_secs(30 * 24 * 3600),
+        }
+    }
+}
+
+impl Desk {
+    /// A desk over a ledger.
+    #[must_use]
+    pub fn new(ledger: Arc<dyn Ledger>, settings: DeskSettings, askers: Vec<Arc<dyn Asker>>) -> Self {
+        let shared = Shared {
+            ledger,
+            settings: arc_swap::ArcSwap::from_pointee(settings),
+            askers,
+            book: Book::default(),
+            answered: Mutex::default(),
+            ticks: channel::Sender::new(0),
+            events: broadcast::Sender::new(256),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Takes other settings; questions that are open keep theirs.
+    pub fn configure(&self, settings: DeskSettings) {
+        self.shared.settings.store(Arc::new(settings));
+    }
+
+    /// What happens to questions from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<DeskEvent> {
+        self.shared.events.subscribe()
+    }
+
+    /// What keeps the questions.
+    #[must_use]
+    pub fn ledger(&self) -> &Arc<dyn Ledger> {
+        &self.shared.ledger
+    }
+
+    async fn consider(&self, asking: Asking<'_>) -> Result<Approval, LedgerError> {
+        let now = self.shared.ledger.now();
+        let request = &asking.arrived.request;
+        let digest = ArgumentDigest::of(asking.arrived.read);
+        let principal = request.caller.name();
+        let task = request.task.map(|task| task.name().as_str());
+        let key = AskKey::of(principal, &asking.identity.mark, &digest, task, asking.policy);
+        if let Some(returned) = asking.client.returned() {
+            return self.resume(&key, returned).await;
+        }
+        let asked = Asked {
+            principal,
+            session: request.caller.session(),
+            mark: &asking.identity.mark,
+            arguments: request.arguments,
+            digest: &digest,
+            facts: asking.examination.facts(),
+            policy: asking.policy,
+            now,
+        };
+        // An answer for exactly this call beats a standing one, both ways.
+        let own = self.answered().get(&key).is_some_and(|until| now < *until);
+        if !own && let Some(approval) = self.standing(&asked).await? {
+            return Ok(approval);
+        }
+        let patience = self.patience(asking.examination.verdict().reasons());
+        let ask = self.question(&asking, key, digest, now, &patience);
+        self.put(&asking, ask, &patience).await
+    }
+
+    /// What a standing answer says about a call.
+    async fn standing(&self, asked: &Asked<'_>) -> Result<Option<Approval>, LedgerError> {
+        for grant in self.shared.book.find(asked) {
+            if !grant.allows {
+                return Ok(Some(Approval::Rejected(grant.message.clone())));
+            }
+            // A use is counted where all nodes see it; without a number there is nothing to count.
+            if grant.uses.is_none() || self.shared.ledger.use_grant(grant.id).await? {
+                let by = Some(grant.given.by.clone());
+                return Ok(Some(Approval::Granted(Pass { grant: Some(grant.id), by, ..Pass::default() })));
+            }
+        }
+        Ok(None)
+    }
+
+    fn question(
+        &self,
+        asking: &Asking<'_>,
+        key: AskKey,
+        digest: ArgumentDigest,
+        now: Micros,
+        patience: &Patience,
+    ) -> Ask {
+        let request = &asking.arrived.request;
+        let facts = asking.examination.facts();
+        let settings = self.shared.settings.load();
+        let open = if patience.keeps { settings.keep.max(patience.timeout) } else { patience.timeout };
+        let effects = facts.effects().map(|effect| effect.summary.clone());
+        let unclear = facts.unclear().map(|(part, why)| format!("{} was not understood: {why}", part.pointer));
+        Ask {
+            id: AskId::new(Uuid::now_v7().as_u128()),
+            key,
+            principal: request.caller.name().to_owned(),
+            session: request.caller.session().map(str::to_owned),
+            called: visible(asking.arrived.lookup, 300),
+            canonical: asking.identity.canonical.to_string(),
+            mark: asking.identity.mark,
+            behavior: asking
+                .examination
+                .known()
+                .behavior_of(request.arguments)
+                .map_or_else(|| "unknown".to_owned(), |behavior| behavior.to_string()),
+            arguments: toolmark_core::canonical::to_canonical(asking.arrived.read),
+            digest,
+            effects: effects.chain(unclear).collect(),
+            bound: EffectBound::of(facts),
+            reasons: asking.examination.verdict().to_json().get("reasons").cloned().unwrap_or_default(),
+            changes: asking.changes.to_vec(),
+            task: request.task.map(|task| task.name().to_string()),
+            policy: asking.policy.to_owned(),
+            created: now,
+            expires: now.after(open),
+            state: AskState::Pending,
+        }
+    }
+
+    /// Puts a question to people.
+    async fn put(&self, asking: &Asking<'_>, new: Ask, patience: &Patience) -> Result<Approval, LedgerError> {
+        let joined = self.shared.ledger.join(&new).await?;
+        let Some(run) = joined.run.map(|run| run.id) else {
+            self.forget(&joined.ask.key);
+            return Ok(rejected(&joined.ask));
+        };
+        // Whoever waits and goes away leaves a run that the same call takes up again.
+        let mut waiting = WaitingRun { desk: self, run, settled: false };
+        if joined.fresh {
+            self.announce(&joined.ask);
+        }
+        if joined.ask.state != AskState::Pending {
+            waiting.settled = true;
+            return self.begin(run, &joined.ask).await;
+        }
+        let settings = self.shared.settings.load_full();
+        let reach = if settings.ask_client { asking.client.reach() } else { Reach::Nowhere };
+        let (prompt, offered) = (joined.ask.prompt(), joined.ask.offered());
+        let answer = match reach {
+            Reach::HandingOver => {
+                waiting.settled = true;
+                self.shared.ledger.shift(run, &[RunState::Waiting], RunState::Held).await?;
+                return Ok(Approval::Handed(Box::new(Handed { run, ask: joined.ask.id, prompt, offered })));
+            }
+            Reach::Waiting => {
+                let client = asking.client.ask(&prompt, &offered);
+                tokio::select! {
+                    answer = client => Some(answer.unwrap_or(ClientAnswer::Dismissed)),
+                    decided = self.decided(joined.ask.id) => { decided?; None }
+                    () = tokio::time::sleep(patience.timeout) => None,
+                }
+            }
+            Reach::Nowhere => {
+                let wait = settings.wait.min(patience.timeout);
+                if !wait.is_zero() {
+                    tokio::select! {
+                        decided = self.decided(joined.ask.id) => { decided?; }
+                        () = tokio::time::sleep(wait) => {}
+                    }
+                }
+                None
+            }
+        };
+        if let Some(answer) = answer {
+            self.answer_of_client(&joined.ask, answer).await?;
+        }
+        let now = self.shared.ledger.now();
+        let ask = self.shared.ledger.ask(joined.ask.id).await?.unwrap_or(joined.ask);
+        match &ask.state {
+            AskState::Decided(_) => {
+                waiting.settled = true;
+                self.begin(run, &ask).await
+            }
+            AskState::Pending if now < ask.expires => Ok(Approval::Pending(self.instructions(&ask))),
+            AskState::Pending | AskState::Expired => {
+                self.sweep().await;
+                Ok(Approval::Rejected(Some("Nobody answered in time.".into())))
+            }
+        }
+    }
+
+    /// A call that comes back with the run that it was given.
+    async fn resume(&self, key: &AskKey, returned: Returned) -> Result<Approval, LedgerError> {
+        let failed = |error: DecideError| Ok(Approval::Failed(Box::new(error.report())));
+        let Some((run, ask)) = self.shared.ledger.run(returned.run).await? else {
+            return failed(DecideError::Unknown);
+        };
+        if ask.key != *key {
+            return failed(DecideError::Changed);
+        }
+        if let Some(round) = returned.round {
+            // It was approved when it began; each round is begun once.
+            if !self.shared.ledger.go_on(returned.run, round).await? {
+                return failed(DecideError::Spent);
+            }
+            let (edited, grant, by) = match &ask.state {
+                AskState::Decided(decided) => (decided.edited.clone(), decided.grant, Some(decided.given.by.clone())),
+                AskState::Pending | AskState::Expired => (None, None, None),
+            };
+            return Ok(Approval::Granted(Pass { run: Some((returned.run, round + 1)), edited, grant, by }));
+        }
+        if !matches!(run.state, RunState::Waiting | RunState::Parked | RunState::Held) {
+            return match &ask.state {
+                AskState::Decided(Decided { allows: false, .. }) => Ok(rejected(&ask)),
+                AskState::Expired => failed(DecideError::Expired),
+                AskState::Pending | AskState::Decided(_) => failed(DecideError::Spent),
+            };
+        }
+        let answer = returned.answer.unwrap_or(ClientAnswer::Dismissed);
+        // Whoever sits in front of the caller may take its call back, whatever others said about it.
+        if let (ClientAnswer::No(message), AskState::Decided(Decided { allows: true, .. })) = (&answer, &ask.state) {
+            self.shared.ledger.shift(returned.run, &[RunState::Held, RunState::Parked], RunState::Withdrawn).await?;
+            return Ok(Approval::Rejected(message.clone()));
+        }
+        if !self.shared.settings.load().ask_client && answer != ClientAnswer::Dismissed {
+            tracing::warn!(ask = %ask.id, "an answer of a client that is not asked is left out");
+        } else if ask.state == AskState::Pending {
+            self.answer_of_client(&ask, answer).await?;
+        }
+        let ask = self.shared.ledger.ask(ask.id).await?.unwrap_or(ask);
+        match &ask.state {
+            AskState::Decided(_) => self.begin(returned.run, &ask).await,
+            AskState::Pending if self.shared.ledger.now() < ask.expires => {
+                // The state was handed out for one answer. From now on the plain call takes the run up.
+                self.shared.ledger.shift(returned.run, &[RunState::Held], RunState::Parked).await?;
+                Ok(Approval::Pending(self.instructions(&ask)))
+            }
+            AskState::Pending | AskState::Expired => {
+                self.sweep().await;
+                failed(DecideError::Expired)
+            }
+        }
+    }
+
+    /// Lets a run begin, if the answer is yes and nobody began it.
+    async fn begin(&self, run: RunId, ask: &Ask) -> Result<Approval, LedgerError> {
+        let AskState::Decided(decided) = &ask.state else {
+            return Ok(Approval::Failed(Box::new(DecideError::Expired.report())));
+        };
+        self.forget(&ask.key);
+        if !decided.allows {
+            self.shared.ledger.shift(run, &[RunState::Waiting, RunState::Held], RunState::Withdrawn).await?;
+            return Ok(rejected(ask));
+        }
+        if !self.shared.ledger.start(run).await? {
+            return Ok(Approval::Failed(Box::new(DecideError::Spent.report())));
+        }
+        Ok(Approval::Granted(Pass {
+            grant: decided.grant,
+            run: Some((run, 0)),
+            edited: decided.edited.clone(),
+            by: Some(decided.given.by.clone()),
+        }))
+    }
+
+    async fn answer_of_client(&self, ask: &Ask, answer: ClientAnswer) -> Result<(), LedgerError> {
+        let given = Given {
+            by: ask.principal.clone(),
+            way: Way::Client,
+            at: self.shared.ledger.now(),
+            from: ask.session.as_ref().map(|session| format!("session {}", visible(session, 60))),
+        };
+        let ruling = match answer {
+            ClientAnswer::Dismissed => return Ok(()),
+            ClientAnswer::Yes(scope) => Ruling { scope, ..Ruling::once(true, given) },
+            ClientAnswer::No(message) => Ruling { message, ..Ruling::once(false, given) },
+        };
+        match self.decide(ask.id, &ruling).await {
+            // Somebody was faster: what they said counts, and is read afterwards.
+            Ok(_) | Err(DecideError::Decided(_) | DecideError::Expired | DecideError::Unknown) => Ok(()),
+            Err(DecideError::Ledger(error)) => Err(error),
+            Err(error) => {
+                tracing::warn!(ask = %ask.id, %error, "an answer of a client cannot be used");
+                Ok(())
+            }
+        }
+    }
+
+    /// Who hears of a new question besides the client.
+    fn announce(&self, ask: &Ask) {
+        let ask = Arc::new(ask.clone());
+        // Nobody may be watching.
+        let _ = self.shared.events.send(DeskEvent::Asked(Arc::clone(&ask)));
+        for asker in &self.shared.askers {
+            let (desk, asker, ask) = (self.clone(), Arc::clone(asker), Arc::clone(&ask));
+            tokio::spawn(async move {
+                let ruling = tokio::select! {
+                    ruling = asker.ask(&ask) => ruling,
+                    _ = desk.decided(ask.id) => None,
+                };
+                if let Some(ruling) = ruling
+                    && let Err(error) = desk.decide(ask.id, &ruling).await
+                {
+                    tracing::warn!(ask = %ask.id, %error, "an answer cannot be used");
+                }
+            });
+        }
+    }
+
+    fn instructions(&self, ask: &Ask) -> String {
+        let how = self.shared.settings.load().instructions.replace("{id}", &ask.id.to_string());
+        format!(
+            "It waits for a person ({}). To go on: {how}, then call again with the same arguments. It has not run.",
+            ask.id
+        )
+    }
+
+    /// The strictest of what the rules that ask say about waiting.
+    fn patience(&self, reasons: &[Reason]) -> Patience {
+        let settings = self.shared.settings.load();
+        let asking = || reasons.iter().filter(|reason| reason.decision == Verdict::Ask);
+        let timeout = asking().filter_map(|reason| reason.facts.get("timeout_s").and_then(Value::as_u64)).min();
+        let mut said = asking().filter_map(|reason| reason.facts.get("on_timeout").and_then(Value::as_str)).peekable();
+        let keeps = if said.peek().is_some() { said.all(|word| word == "keep") } else { settings.keep_pending };
+        Patience { timeout: timeout.map_or(settings.timeout, Duration::from_secs), keeps }
+    }
+
+    fn answered(&self) -> std::sync::MutexGuard<'_, HashMap<AskKey, Micros>> {
+        self.shared.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn forget(&self, key: &AskKey) {
+        self.answered().remove(key);
+    }
+}
+
+fn rejected(ask: &Ask) -> Approval {
+    let AskState::Decided(decided) = &ask.state else { return Approval::Rejected(None) };
+    let by = visible(&decided.given.by, 100);
+    let text = match &decided.message {
+        Some(message) => format!("{by} said no: {}", visible(message, 1000)),
+        None => format!("{by} said no."),
+    };
+    Approval::Rejected(Some(text))
+}
+
+/// A run whose caller waits. When the caller goes away, the same call may take it up again.
+struct WaitingRun<'d> {
+    desk: &'d Desk,
+    run: RunId,
+    settled: bool,
+}
+
+impl Drop for WaitingRun<'_> {
+    fn drop(&mut self) {
+        if !self.settled {
+            self.desk.shift_later(self.run, &[RunState::Waiting], RunState::Parked);
+        }
+    }
+}
+
+impl Desk {
+    /// Moves a run on without waiting for it. A ledger that fails leaves it where it is, which lets nothing run twice.
+    fn shift_later(&self, run: RunId, from: &'static [RunState], to: RunState) {
+        let ledger = Arc::clone(&self.shared.ledger);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = ledger.shift(run, from, to).await {
+                    tracing::warn!(%run, %error, "what became of a run is not written down");
+                }
+            });
+        }
+    }
+}
+
+impl Approvals for Desk {
+    fn ask<'a>(&'a self, asking: Asking<'a>) -> Later<'a, Approval> {
+        Box::pin(async move {
+            self.consider(asking).await.unwrap_or_else(|error| {
+                tracing::error!(%error, "nobody can be asked");
+                Approval::Failed(Box::new(error.report()))
+            })
+        })
+    }
+
+    fn ended(&self, pass: &Pass, ending: Ending) {
+        let Some((run, _)) = pass.run else { return };
+        match ending {
+            Ending::Over => self.shift_later(run, &[RunState::Running], RunState::Done),
+            Ending::Unknown => self.shift_later(run, &[RunState::Running], RunState::Lost),
+            Ending::Unfinished => {}
+        }
+    }
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").finish_non_exhaustive()
+    }
+}
