@@ -7,6 +7,7 @@ use toolmark_core::exposure::{Mode, ProfileName};
 use toolmark_core::gate::Preset;
 use toolmark_core::severity::Severity;
 
+use crate::commands::approvals::ApprovalsCommand;
 use crate::commands::audit::Audit;
 use crate::commands::audit::when::When;
 use crate::commands::call::CallTool;
@@ -14,6 +15,7 @@ use crate::commands::config::Configuration;
 use crate::commands::init::Init;
 use crate::commands::login::{LoginArguments, LogoutArguments};
 use crate::commands::replay::ReplayCalls;
+use crate::commands::store::StoreCommand;
 use crate::commands::token::TokenCommand;
 use crate::commands::tools::ListTools;
 use crate::commands::wrap::{Unwrap, Wrap};
@@ -47,6 +49,12 @@ pub(crate) enum Command {
     /// Work with the tokens that let callers in
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Decide about calls that wait for a person, and see what was decided
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    /// Work with what the gateway remembers: bring it up to date, take it along
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Show who called what and what became of it; verify, export and trim that record
     Audit(Box<Audit>),
     /// Judge recorded calls again under another policy, and show what would change
@@ -502,6 +510,7 @@ impl Cli {
             Command::Tools(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Token(command) => command.wants_json(),
+            Command::Store(command) => command.wants_json(),
             Command::Inspect(arguments) => arguments.json,
             Command::Resolve(arguments) => arguments.json,
             Command::Lint(arguments) => arguments.json || arguments.sarif,
@@ -509,6 +518,7 @@ impl Cli {
             Command::Diff(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
             Command::Policy(Policy::Check(arguments)) => arguments.json,
+            Command::Approvals(command) => command.wants_json(),
             Command::Audit(arguments) => arguments.wants_json(),
             Command::Replay(arguments) => arguments.json,
             Command::Baseline(Baseline::Learn(arguments)) => arguments.json,

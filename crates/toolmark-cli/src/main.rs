@@ -30,6 +30,8 @@ fn main() -> ExitCode {
         Command::Tools(arguments) => commands::tools::run(&arguments),
         Command::Call(arguments) => commands::call::run(&arguments),
         Command::Token(command) => commands::token::run(&command),
+        Command::Approvals(command) => commands::approvals::run(&command),
+        Command::Store(command) => commands::store::run(&command),
         Command::Audit(arguments) => commands::audit::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Login(arguments) => commands::login::login(&arguments),

@@ -20,6 +20,7 @@ use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
+use crate::transfer::{Part, Row, Table, Taken};
 use crate::watch::Change;
 
 /// What a back end answers with.
@@ -238,6 +239,15 @@ pub trait Backend: Send + Sync {
 
     /// The secret of this name; `fresh` becomes it where there is none.
     fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]>;
+
+    /// The version of what is kept: grows when tables or columns come.
+    fn version(&self) -> u64;
+
+    /// Sends every row of every table, table after table, as of one moment. Ends early, without an error, when nobody takes them.
+    fn export(&self, out: mpsc::Sender<(&'static Table, Row)>) -> Answer<'_, ()>;
+
+    /// Takes rows until it is told that these were all, and keeps all or none. The store must be empty.
+    fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken>;
 
     /// A failure that is not the database's own, at this place.
     fn failure(&self, detail: &str) -> StoreError;

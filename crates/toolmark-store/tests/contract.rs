@@ -15,6 +15,8 @@ mod names;
 mod place;
 #[path = "contract/tokens.rs"]
 mod tokens;
+#[path = "contract/transfer.rs"]
+mod transfer;
 #[path = "contract/watch.rs"]
 mod watch;
 
@@ -78,6 +80,10 @@ contract! {
         names_that_cannot_be_read_are_refused,
         the_version_grows_with_every_change_and_with_no_use,
         the_last_use_never_goes_back;
+    transfer:
+        a_store_that_was_taken_along_is_the_same_store,
+        only_an_empty_store_takes_another,
+        an_export_that_was_touched_is_refused_and_nothing_is_kept;
     watch:
         changes_by_others_are_told,
         whoever_watches_a_store_that_closes_is_told;
@@ -95,6 +101,7 @@ contract! {
         each_round_of_a_run_begins_once,
         a_grant_is_given_with_its_decision_and_used_so_often_and_no_more,
         a_revoked_grant_stays_revoked,
+        a_revoked_grant_takes_back_the_runs_that_have_not_begun,
         versions_grow_with_every_change,
         many_who_ask_the_same_at_once_ask_one_question,
         questions_and_answers_are_told,

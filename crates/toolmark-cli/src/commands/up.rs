@@ -12,7 +12,7 @@ use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
 use toolmark_gateway::{Gateway, GatewayBuilder, PackState, Serve};
 use toolmark_store::audit::{AuditSink, Durability, SinkSettings};
-use toolmark_store::{Location, Micros, Settings, Store};
+use toolmark_store::{Location, Micros, Migration, Settings, Store};
 
 use self::reload::Followed;
 use crate::cli::Up;
@@ -138,11 +138,20 @@ pub(crate) async fn open(location: &Location) -> Result<Store, Failure> {
 
 /// Opens a store for so many readers at once.
 pub(crate) async fn open_for(location: &Location, readers: u32) -> Result<Store, Failure> {
+    migrated(location, readers).await.map(|(store, _)| store)
+}
+
+/// Opens a store, and says from which version it was brought to which.
+pub(crate) async fn migrate(location: &Location) -> Result<(Store, Migration), Failure> {
+    migrated(location, 3).await
+}
+
+async fn migrated(location: &Location, readers: u32) -> Result<(Store, Migration), Failure> {
     let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
     };
-    let store = Store::open(location, &Settings { readers, ..Settings::new(clock) }).await;
+    let store = Store::migrate(location, &Settings { readers, ..Settings::new(clock) }).await;
     store.map_err(|error| Failure::refused(Exit::Failed, &error))
 }
 

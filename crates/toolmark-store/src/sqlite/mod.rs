@@ -12,6 +12,7 @@ mod migrate;
 mod names;
 mod open;
 mod tokens;
+mod transfer;
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
@@ -30,6 +31,7 @@ use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::transfer::{Part, Row, Table, Taken};
 use crate::watch::Change;
 
 /// A store in SQLite.
@@ -343,6 +345,18 @@ impl Backend for Sqlite {
 
     fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]> {
         Box::pin(self.load_key(name, fresh))
+    }
+
+    fn version(&self) -> u64 {
+        migrate::NEWEST.unsigned_abs()
+    }
+
+    fn export(&self, out: mpsc::Sender<(&'static Table, Row)>) -> Answer<'_, ()> {
+        Box::pin(self.send_all(out))
+    }
+
+    fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken> {
+        Box::pin(self.take_all(parts))
     }
 
     fn failure(&self, detail: &str) -> StoreError {
