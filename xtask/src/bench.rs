@@ -58,7 +58,11 @@ impl Bench {
             &mut cargo(&["bench", "--locked", "-p", "toolmark-gateway", "--bench", "replay"]),
         );
         let program = program();
-        if catalog && policy && hostile && effects && gate && replay && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if catalog && policy && hostile && effects && gate && replay && program {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -39,7 +39,7 @@ impl Rounds {
                     let mut measured = match sent {
                         Ok(measured) => measured,
                         // A peer that fails has no figure; we and the floor must have one.
-                        Err(error) if !matches!(target.name, "direct" | "floor" | "toolmark") => {
+                        Err(error) if !matches!(target.name, "direct" | "floor" | "toolmark" | "silent" | "large") => {
                             say(&format!("{}, {}: {error}", target.name, work.name()));
                             continue;
                         }
