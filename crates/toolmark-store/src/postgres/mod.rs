@@ -15,6 +15,7 @@ mod names;
 mod node;
 mod notices;
 mod open;
+mod pins;
 mod text;
 mod tokens;
 mod transfer;
@@ -40,6 +41,7 @@ use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
+use crate::pins::Pin;
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
 use crate::transfer::{Part, Row, Table, Taken};
@@ -354,6 +356,22 @@ impl Backend for Postgres {
 
     fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]> {
         self.within(self.load_key(name, fresh))
+    }
+
+    fn pins(&self) -> Answer<'_, Vec<Pin>> {
+        self.within(self.load_pins())
+    }
+
+    fn add_pins<'a>(&'a self, pins: &'a [Pin]) -> Answer<'a, Vec<Pin>> {
+        self.within(self.insert_pins(pins))
+    }
+
+    fn replace_pins<'a>(&'a self, pins: &'a [Pin]) -> Answer<'a, ()> {
+        self.within(self.save_pins(pins))
+    }
+
+    fn forget_pin<'a>(&'a self, tool: &'a str) -> Answer<'a, bool> {
+        self.within(self.remove_pin(tool))
     }
 
     fn version(&self) -> u64 {
