@@ -250,6 +250,8 @@ impl Ask {
             used: 0,
             revoked: None,
         });
+        // What is used up by the call that waits does not stay, and is not named either.
+        let grant = grant.filter(|grant| grant.uses != Some(0));
         let decided = Decided {
             allows: ruling.allows,
             scope: ruling.scope,
@@ -258,7 +260,7 @@ impl Ask {
             grant: grant.as_ref().map(|grant| grant.id),
             given: ruling.given.clone(),
         };
-        Ok((decided, grant.filter(|grant| grant.uses != Some(0))))
+        Ok((decided, grant))
     }
 
     /// The question as JSON for people and programs.
