@@ -18,7 +18,7 @@ pub(crate) struct WithPostgres {
 }
 
 /// The crates with tests of that kind.
-const CRATES: &[&str] = &["toolmark-store"];
+const CRATES: &[&str] = &["toolmark-store", "toolmark-cli"];
 
 impl WithPostgres {
     pub(crate) fn run(&self) -> ExitCode {

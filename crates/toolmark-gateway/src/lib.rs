@@ -19,6 +19,7 @@ mod names;
 mod offers;
 mod pack;
 mod pages;
+pub mod replay;
 mod server;
 mod service;
 mod snapshot;

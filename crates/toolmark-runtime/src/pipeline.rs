@@ -119,7 +119,8 @@ impl Pipeline {
         let approval = match examination.outcome() {
             Outcome::Ask => {
                 let asked = Instant::now();
-                let approval = self.ask(workspace, arrived, &examination, client).await;
+                // Boxed, so that calls that nobody is asked about need no room for it.
+                let approval = Box::pin(self.ask(workspace, arrived, &examination, client)).await;
                 entry.timings.approve = asked.elapsed();
                 Some(approval)
             }

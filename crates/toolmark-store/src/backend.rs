@@ -14,12 +14,13 @@ use toolmark_core::approval::{
 use toolmark_core::exposure::Published;
 
 use crate::approvals::AskFilter;
-use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
+use crate::transfer::{Part, Row, Table, Taken};
 use crate::watch::Change;
 
 /// What a back end answers with.
@@ -127,6 +128,20 @@ pub trait Backend: Send + Sync {
         limit: u32,
     ) -> Answer<'a, Vec<(AuditCursor, AuditEntry)>>;
 
+    /// Up to `limit` calls that match, oldest first, from `after` on, with their arguments if `filter.bodies` asks for them. What a back
+    /// end does not do better is done with pages of whole records.
+    fn calls_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditCall)>> {
+        Box::pin(async move {
+            let page = self.audit_page(filter, Order::Oldest, after, limit).await?;
+            Ok(page.into_iter().map(|(cursor, entry)| (cursor, entry.into())).collect())
+        })
+    }
+
     /// The chains that exist, by node.
     fn chains(&self) -> Answer<'_, Vec<Chain>>;
 
@@ -229,8 +244,32 @@ pub trait Backend: Send + Sync {
     /// The secret of this name; `fresh` becomes it where there is none.
     fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]>;
 
+    /// The version of what is kept: grows when tables or columns come.
+    fn version(&self) -> u64;
+
+    /// Sends every row of every table, table after table, as of one moment. Ends early, without an error, when nobody takes them.
+    fn export(&self, out: mpsc::Sender<(&'static Table, Row)>) -> Answer<'_, ()>;
+
+    /// Takes rows until it is told that these were all, and keeps all or none. The store must be empty.
+    fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken>;
+
     /// A failure that is not the database's own, at this place.
     fn failure(&self, detail: &str) -> StoreError;
+
+    /// What approved runs of a task did, as text.
+    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>>;
+
+    /// The tasks of which that is kept, by name, and since when it is as it is.
+    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>>;
+
+    /// Keeps it in place of what was kept, if that is still `before`, and says whether it did.
+    fn change_baseline<'a>(
+        &'a self,
+        task: &'a str,
+        before: Option<&'a str>,
+        text: &'a str,
+        at: Micros,
+    ) -> Answer<'a, bool>;
 
     /// Ends all connections after what is under way.
     fn close(&self) -> Answer<'_, ()>;

@@ -7,6 +7,7 @@
 pub mod approvals;
 pub mod audit;
 mod backend;
+mod baselines;
 mod definitions;
 mod error;
 mod location;
@@ -15,6 +16,7 @@ pub mod postgres;
 pub mod sqlite;
 mod store;
 mod tokens;
+pub mod transfer;
 mod watch;
 
 use toolmark_core::time;
@@ -24,7 +26,7 @@ pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listi
 pub use error::{Fault, StoreError};
 pub use location::{Location, NoPlaceError, ParseLocationError, default_path};
 pub use names::{KnownNames, NameScope, NameTwice, PublishError, Saved};
-pub use store::{Settings, Store};
+pub use store::{Migration, Settings, Store};
 pub use time::{Clock, Micros};
 pub use tokens::{
     CreateTokenError, NewToken, NoEntropyError, ParseTokenError, Scope, Token, TokenHash, TokenId, TokenRefused,

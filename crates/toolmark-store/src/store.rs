@@ -32,6 +32,15 @@ pub struct Settings {
     pub max_bytes: Option<u64>,
 }
 
+/// From which version a store was brought to which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Migration {
+    /// The version it had; zero for one that was not there.
+    pub from: u64,
+    /// The version it has now.
+    pub to: u64,
+}
+
 impl Settings {
     /// The usual settings with this clock.
     pub fn new(clock: impl Clock + 'static) -> Self {
@@ -47,12 +56,28 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; a file that is not ours, or newer than we are, is left as it was.
     pub async fn open(location: &Location, settings: &Settings) -> Result<Self, StoreError> {
-        let (backend, path): (Arc<dyn Backend>, _) = match location {
-            Location::File(path) => (Arc::new(Sqlite::open(path, settings).await?), Some(Arc::from(path.as_path()))),
-            Location::Postgres(address) => (Arc::new(Postgres::open(address, settings).await?), None),
-            Location::Memory => (Arc::new(Sqlite::in_memory(settings).await?), None),
+        Self::migrate(location, settings).await.map(|(store, _)| store)
+    }
+
+    /// The same, and says from which version it was brought to which.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub async fn migrate(location: &Location, settings: &Settings) -> Result<(Self, Migration), StoreError> {
+        let (backend, before): (Arc<dyn Backend>, _) = match location {
+            Location::File(path) => {
+                let (sqlite, before) = Sqlite::open_from(path, settings).await?;
+                (Arc::new(sqlite), before)
+            }
+            Location::Postgres(address) => {
+                let (postgres, before) = Postgres::open_from(address, settings).await?;
+                (Arc::new(postgres), before)
+            }
+            Location::Memory => (Arc::new(Sqlite::in_memory(settings).await?), 0),
         };
-        Ok(Self { path, ..Self::with(backend, Arc::clone(&settings.clock)) })
+        let path = if let Location::File(path) = location { Some(Arc::from(path.as_path())) } else { None };
+        let migration = Migration { from: u64::try_from(before).unwrap_or_default(), to: backend.version() };
+        Ok((Self { path, ..Self::with(backend, Arc::clone(&settings.clock)) }, migration))
     }
 
     /// A store that is gone with the process.

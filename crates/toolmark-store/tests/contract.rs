@@ -5,6 +5,8 @@
 mod approvals;
 #[path = "contract/audit.rs"]
 mod audit;
+#[path = "contract/baselines.rs"]
+mod baselines;
 #[path = "contract/definitions.rs"]
 mod definitions;
 #[path = "contract/names.rs"]
@@ -13,6 +15,8 @@ mod names;
 mod place;
 #[path = "contract/tokens.rs"]
 mod tokens;
+#[path = "contract/transfer.rs"]
+mod transfer;
 #[path = "contract/watch.rs"]
 mod watch;
 
@@ -58,6 +62,9 @@ contract! {
         many_who_publish_at_once_never_share_a_name,
         one_name_for_two_tools_is_refused,
         scopes_do_not_mix;
+    baselines:
+        what_was_learned_is_kept_by_task,
+        several_who_learn_at_once_lose_nothing;
     definitions:
         definitions_come_back_byte_for_byte_and_in_order,
         a_new_listing_replaces_the_old_one_whole,
@@ -73,6 +80,10 @@ contract! {
         names_that_cannot_be_read_are_refused,
         the_version_grows_with_every_change_and_with_no_use,
         the_last_use_never_goes_back;
+    transfer:
+        a_store_that_was_taken_along_is_the_same_store,
+        only_an_empty_store_takes_another,
+        an_export_that_was_touched_is_refused_and_nothing_is_kept;
     watch:
         changes_by_others_are_told,
         whoever_watches_a_store_that_closes_is_told;
@@ -91,6 +102,7 @@ contract! {
         each_round_of_a_run_begins_once,
         a_grant_is_given_with_its_decision_and_used_so_often_and_no_more,
         a_revoked_grant_stays_revoked,
+        a_revoked_grant_takes_back_the_runs_that_have_not_begun,
         versions_grow_with_every_change,
         many_who_ask_the_same_at_once_ask_one_question,
         questions_and_answers_are_told,
@@ -117,5 +129,6 @@ contract! {
         an_intent_and_what_became_of_it_are_one_record,
         a_call_that_was_under_way_when_its_process_ended_was_interrupted,
         old_intents_go_with_their_time,
+        calls_are_read_in_the_order_of_time_without_what_judging_does_not_need,
         a_closed_store_says_so;
 }

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod baseline;
 pub(crate) mod call;
@@ -13,8 +14,10 @@ pub(crate) mod lint;
 pub(crate) mod login;
 pub(crate) mod pin;
 pub(crate) mod policy;
+pub(crate) mod replay;
 pub(crate) mod resolve;
 pub(crate) mod stdio;
+pub(crate) mod store;
 pub(crate) mod token;
 pub(crate) mod tools;
 pub(crate) mod up;

@@ -238,7 +238,7 @@ fn check(written: &Written, arguments: &TokenCreate) -> Result<(), Failure> {
 }
 
 /// A time such as `30d`.
-fn span(text: &str) -> Result<Duration, String> {
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
     let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
     let seconds = match unit {

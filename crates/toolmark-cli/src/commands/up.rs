@@ -12,7 +12,7 @@ use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
 use toolmark_gateway::{Gateway, GatewayBuilder, PackState, Serve};
 use toolmark_store::audit::{AuditSink, Durability, SinkSettings};
-use toolmark_store::{Location, Micros, Settings, Store};
+use toolmark_store::{Location, Micros, Migration, Settings, Store};
 
 use self::reload::Followed;
 use crate::cli::Up;
@@ -133,12 +133,27 @@ pub(crate) fn location(written: &Written, named: Option<&str>) -> Result<Locatio
 
 /// Opens a store.
 pub(crate) async fn open(location: &Location) -> Result<Store, Failure> {
+    open_for(location, 3).await
+}
+
+/// Opens a store for so many readers at once.
+pub(crate) async fn open_for(location: &Location, readers: u32) -> Result<Store, Failure> {
+    let store = Store::open(location, &settings(readers)).await;
+    store.map_err(|error| Failure::refused(Exit::Failed, &error))
+}
+
+/// Opens a store, and says from which version it was brought to which.
+pub(crate) async fn migrate(location: &Location) -> Result<(Store, Migration), Failure> {
+    let store = Store::migrate(location, &settings(3)).await;
+    store.map_err(|error| Failure::refused(Exit::Failed, &error))
+}
+
+fn settings(readers: u32) -> Settings {
     let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
     };
-    let store = Store::open(location, &Settings::new(clock)).await;
-    store.map_err(|error| Failure::refused(Exit::Failed, &error))
+    Settings { readers, ..Settings::new(clock) }
 }
 
 /// Who is there, where to connect, and what to try.

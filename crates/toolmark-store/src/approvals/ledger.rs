@@ -50,6 +50,14 @@ impl StoreLedger {
     }
 }
 
+impl StoreLedger {
+    /// A store as a ledger for whoever only decides: nothing waits or runs here.
+    #[must_use]
+    pub fn beside(store: Store) -> Self {
+        Self { store, node: String::new(), cleared: Arc::default(), changes: Arc::default() }
+    }
+}
+
 fn failed(error: &StoreError) -> LedgerError {
     LedgerError::of(&error.report())
 }

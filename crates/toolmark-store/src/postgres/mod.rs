@@ -7,6 +7,7 @@
 mod address;
 mod approvals;
 mod audit;
+mod baselines;
 mod definitions;
 mod error;
 mod migrate;
@@ -16,6 +17,7 @@ mod notices;
 mod open;
 mod text;
 mod tokens;
+mod transfer;
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -40,6 +42,7 @@ use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::transfer::{Part, Row, Table, Taken};
 use crate::watch::Change;
 
 /// How long anybody waits for an answer over a connection that seems to be there.
@@ -346,6 +349,36 @@ impl Backend for Postgres {
 
     fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]> {
         self.within(self.load_key(name, fresh))
+    }
+
+    fn version(&self) -> u64 {
+        migrate::NEWEST.unsigned_abs()
+    }
+
+    fn export(&self, out: mpsc::Sender<(&'static Table, Row)>) -> Answer<'_, ()> {
+        Box::pin(self.send_all(out))
+    }
+
+    fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken> {
+        Box::pin(self.take_all(parts))
+    }
+
+    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {
+        self.within(self.load_baseline(task))
+    }
+
+    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>> {
+        self.within(self.load_baselines())
+    }
+
+    fn change_baseline<'a>(
+        &'a self,
+        task: &'a str,
+        before: Option<&'a str>,
+        text: &'a str,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        self.within(self.save_baseline(task, before, text, at))
     }
 
     fn failure(&self, detail: &str) -> StoreError {

@@ -5,12 +5,14 @@
 
 mod approvals;
 mod audit;
+mod baselines;
 mod claim;
 mod definitions;
 mod migrate;
 mod names;
 mod open;
 mod tokens;
+mod transfer;
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
@@ -21,7 +23,7 @@ use toolmark_core::approval::{
 };
 
 use crate::approvals::AskFilter;
-use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
@@ -29,6 +31,7 @@ use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
+use crate::transfer::{Part, Row, Table, Taken};
 use crate::watch::Change;
 
 /// A store in SQLite.
@@ -212,6 +215,15 @@ impl Backend for Sqlite {
         Box::pin(self.load_page(filter, order, after, limit))
     }
 
+    fn calls_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditCall)>> {
+        Box::pin(self.load_calls(filter, after, limit))
+    }
+
     fn chains(&self) -> Answer<'_, Vec<Chain>> {
         Box::pin(self.load_chains())
     }
@@ -339,8 +351,38 @@ impl Backend for Sqlite {
         Box::pin(self.load_key(name, fresh))
     }
 
+    fn version(&self) -> u64 {
+        migrate::NEWEST.unsigned_abs()
+    }
+
+    fn export(&self, out: mpsc::Sender<(&'static Table, Row)>) -> Answer<'_, ()> {
+        Box::pin(self.send_all(out))
+    }
+
+    fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken> {
+        Box::pin(self.take_all(parts))
+    }
+
     fn failure(&self, detail: &str) -> StoreError {
         StoreError::new(&self.place, Fault::Failed, detail)
+    }
+
+    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {
+        Box::pin(self.load_baseline(task))
+    }
+
+    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>> {
+        Box::pin(self.load_baselines())
+    }
+
+    fn change_baseline<'a>(
+        &'a self,
+        task: &'a str,
+        before: Option<&'a str>,
+        text: &'a str,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        Box::pin(self.save_baseline(task, before, text, at))
     }
 
     fn close(&self) -> Answer<'_, ()> {

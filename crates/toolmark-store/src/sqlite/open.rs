@@ -27,11 +27,16 @@ impl Sqlite {
     /// # Errors
     /// [`StoreError`]; a file that is not ours is left as it was.
     pub async fn open(path: &Path, settings: &Settings) -> Result<Self, StoreError> {
+        Self::open_from(path, settings).await.map(|(store, _)| store)
+    }
+
+    /// The same, with the version that the file had before.
+    pub(crate) async fn open_from(path: &Path, settings: &Settings) -> Result<(Self, i64), StoreError> {
         let place = Location::File(path.into());
         prepare(path).map_err(|(fault, detail)| StoreError::new(&place, fault, &detail))?;
         let plain =
             SqliteConnectOptions::new().filename(path).busy_timeout(settings.patience).disable_statement_logging();
-        look(&plain, &place).await?;
+        let before = look(&plain, &place).await?;
         let options = writing(&plain, settings);
         // Going over to WAL needs the file for a moment alone, which SQLite itself does not wait for.
         let mut connection = patiently(settings.patience, &place, || options.connect()).await?;
@@ -40,7 +45,7 @@ impl Sqlite {
         let writer = pool(1, settings).connect_with(options.clone()).await.map_err(|error| error_at(&place, &error))?;
         let reading = plain.pragma("query_only", "ON").pragma("cache_size", "-1000");
         let readers = pool(settings.readers.max(1), settings).connect_lazy_with(reading);
-        Ok(Self { writer, readers, place })
+        Ok((Self { writer, readers, place }, before))
     }
 
     /// A database in memory, with one connection for everything.
@@ -113,10 +118,11 @@ fn limited(options: SqliteConnectOptions, settings: &Settings) -> SqliteConnectO
 }
 
 /// Is there a database, is it ours, and can we read it? Changes nothing.
-async fn look(plain: &SqliteConnectOptions, place: &Location) -> Result<(), StoreError> {
+async fn look(plain: &SqliteConnectOptions, place: &Location) -> Result<i64, StoreError> {
     let mut connection: SqliteConnection = plain.connect().await.map_err(|error| error_at(place, &error))?;
-    migrate::check(&mut connection, place).await?;
-    connection.close().await.map_err(|error| error_at(place, &error))
+    let version = migrate::check(&mut connection, place).await?;
+    connection.close().await.map_err(|error| error_at(place, &error))?;
+    Ok(version)
 }
 
 async fn patiently<F, T>(patience: Duration, place: &Location, mut attempt: impl FnMut() -> F) -> Result<T, StoreError>

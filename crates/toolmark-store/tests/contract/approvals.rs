@@ -252,6 +252,24 @@ pub(crate) async fn a_revoked_grant_stays_revoked(place: &impl Place) {
     assert_eq!(store.grants(true).await.expect("grants")[0].revoked, Some(given(30)));
 }
 
+pub(crate) async fn a_revoked_grant_takes_back_the_runs_that_have_not_begun(place: &impl Place) {
+    let store = place.open().await;
+    let odd = |number| Ask { called: "de\u{0}lete".into(), ..ask(number, &format!(r#"{{"n":{number}}}"#)) };
+    let (first, other) = (odd(1), odd(2));
+    let (run, stays) = (joined(&store, &first).await, joined(&store, &other).await);
+    let ruling = Ruling { scope: Scope::Always, ..Ruling::once(true, given(20)) };
+    assert!(matches!(decide(&store, &first, &ruling).await, Outcome::Made(_)));
+    approve(&store, &other, 20).await;
+    let id = store.grants(false).await.expect("grants")[0].id;
+    let before = store.approvals_version().await.expect("a version");
+    assert!(store.revoke_grant(id, &given(30)).await.expect("revoked"));
+    let state = async |run| store.run(run).await.expect("read").expect("there").0.state;
+    assert_eq!(state(run).await, RunState::Withdrawn);
+    assert_eq!(state(stays).await, RunState::Waiting);
+    let after = store.approvals_version().await.expect("a version");
+    assert!(after.asks > before.asks && after.grants > before.grants, "whoever waits is told");
+}
+
 pub(crate) async fn versions_grow_with_every_change(place: &impl Place) {
     let (store, other) = (place.open().await, place.open().await);
     let start = other.approvals_version().await.expect("a version");

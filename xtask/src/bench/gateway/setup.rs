@@ -31,8 +31,13 @@ pub(super) struct Target {
     pub(super) url: String,
     /// The process whose cost is told.
     pub(super) pid: u32,
+    /// It differs from another in its lists only.
+    pub(super) lists_only: bool,
     _running: Option<Running>,
 }
+
+/// Profiles whose lists say less than all, and what their rows are called.
+const LISTS: [(&str, &str); 2] = [("mark", "toolmark, mark"), ("none", "toolmark, none")];
 
 /// The server, and where everything else is written.
 pub(super) struct Setup {
@@ -78,6 +83,13 @@ impl Shape {
     }
 }
 
+impl Target {
+    /// Whether a run without it says nothing.
+    pub(super) fn is_ours(&self) -> bool {
+        matches!(self.name, "direct" | "floor" | "toolmark") || self.lists_only
+    }
+}
+
 impl Setup {
     pub(super) fn new(peers: bool) -> Result<Self, String> {
         let folder = target().join("bench-gateway");
@@ -98,9 +110,14 @@ impl Setup {
     /// Everything that is compared in a shape: the bare server first.
     pub(super) fn targets(&self, shape: Shape) -> Result<Vec<Target>, String> {
         let url = format!("http://127.0.0.1:{}{}", self.port, shape.path());
-        let mut targets = vec![Target { name: "direct", url, pid: self.server.id(), _running: None }];
-        targets.push(self.floor(shape)?);
-        targets.push(self.gateway(shape)?);
+        let direct = Target { name: "direct", url, pid: self.server.id(), lists_only: false, _running: None };
+        let (floor, gateway) = (self.floor(shape)?, self.gateway(shape)?);
+        let lists = LISTS.map(|(profile, name)| {
+            let url = format!("{}/list-{profile}", gateway.url);
+            Target { name, url, pid: gateway.pid, lists_only: true, _running: None }
+        });
+        let mut targets = vec![direct, floor, gateway];
+        targets.extend(lists);
         for peer in self.peers.iter().flat_map(|peers| peers.commands(shape, self.port)) {
             match self.peer(shape, peer.name, peer.command, peer.port) {
                 Ok(target) => targets.push(target),
@@ -118,20 +135,20 @@ impl Setup {
         let running = Running::start(&mut floor, &self.folder.join("floor.log"))?;
         let url = format!("http://127.0.0.1:{port}{}", shape.path());
         ready(&url, shape.tools())?;
-        Ok(Target { name: "floor", url, pid: running.id(), _running: Some(running) })
+        Ok(Target { name: "floor", url, pid: running.id(), lists_only: false, _running: Some(running) })
     }
 
     fn peer(&self, shape: Shape, name: &'static str, mut command: Command, port: u16) -> Result<Target, String> {
         let running = Running::start(&mut command, &self.folder.join(format!("{name}.log")))?;
         let url = format!("http://127.0.0.1:{port}/mcp");
         ready(&url, shape.tools())?;
-        Ok(Target { name, url, pid: running.id(), _running: Some(running) })
+        Ok(Target { name, url, pid: running.id(), lists_only: false, _running: Some(running) })
     }
 
     fn gateway(&self, shape: Shape) -> Result<Target, String> {
         let (running, url) = self.start_gateway(shape)?;
         ready(&url, shape.tools())?;
-        Ok(Target { name: "toolmark", url, pid: running.id(), _running: Some(running) })
+        Ok(Target { name: "toolmark", url, pid: running.id(), lists_only: false, _running: Some(running) })
     }
 
     /// The gateway with a policy and an audit in a file of its own.
@@ -158,6 +175,9 @@ impl Setup {
                 Some(address) => writeln!(config, "[packs.{name}]\nurl = \"{address}\"\n"),
                 None => writeln!(config, "[packs.{name}]\ncommand = {:?}\nargs = [\"upstream\"]\n", program()),
             };
+        }
+        for (profile, _) in LISTS {
+            let _ = writeln!(config, "[profiles.list-{profile}]\nclient = \"generic\"\nlist_meta = \"{profile}\"\n");
         }
         config + RULE
     }
