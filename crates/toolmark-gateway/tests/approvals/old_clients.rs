@@ -1,6 +1,7 @@
 //! Clients of 2025-11-25: those that show forms, and those that cannot ask anybody.
 
 use serde_json::json;
+use toolmark_fixture::{Era, Options};
 
 use crate::support::{ASK, Does, Human, Stage, call, code, ran, said, until, waits};
 
@@ -160,5 +161,20 @@ async fn a_server_that_asks_a_question_of_its_own_is_asked_about_first() {
     assert_eq!(said(&answer), "The user answered: blue");
     let heard: Vec<String> = client.service().heard().into_iter().map(|(text, _)| text).collect();
     assert!(heard[0].contains("fixture.ask_user") && heard[1] == "Which color?", "{heard:?}");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn edited_arguments_are_what_the_headers_of_the_call_say_too() {
+    let stage = Stage::of(Options { era: Era::New, ..Options::default() }).await;
+    let gateway = stage.gateway("[[rules]]\nverdict = \"ask\"\ntools = \"fixture.test_header_parameters\"\n").await;
+    let (client, bob) = (gateway.human(Human::mute()).await, gateway.approver().await);
+    let arguments = || json!({"query": "hello", "region": "us"});
+    waits(&call(&client, "test_header_parameters", arguments()).await);
+    bob.decides(json!({"decision": "approve", "arguments": {"query": "hello", "region": "eu", "priority": 3}})).await;
+    // The server compares them with what is in the body, and refuses what differs.
+    let answer = call(&client, "test_header_parameters", arguments()).await;
+    ran(&answer);
+    assert!(said(&answer).contains("eu"), "{answer}");
     gateway.stop().await;
 }

@@ -65,7 +65,7 @@ async fn nothing_is_asked_and_nothing_runs_when_the_store_is_gone() {
     stage.call("ann", &sweep("orders"), &NoClient).await.waits();
     let orders = stage.open().await.into_iter().find(|other| other.id != ask).expect("asked");
     stage.grant(orders.id, Scope::Always, Some(5)).await;
-    store.close().await;
+    store.close().await.expect("closed");
     stage.call("eve", &sweep("users"), &NoClient).await.refused("approval-store");
     stage.call("ann", &sweep("users"), &Traveller::back(run, YES)).await.refused("approval-store");
     // A standing yes that is counted cannot be counted.
