@@ -191,8 +191,13 @@ impl Pipeline {
             shown(arrived.request.tool).unwrap_or_else(|| arrived.lookup.to_owned())
         };
         let (pass, note) = match (approval, &outcome) {
-            // Whatever was approved: what may not run does not run.
-            (_, Outcome::Refuse) => (None, None),
+            // Whatever was approved: what may not run does not run, and the run that was let through is over.
+            (approval, Outcome::Refuse) => {
+                if let Some(Approval::Granted(pass)) = &approval {
+                    self.approvals.ended(pass, Ending::Over);
+                }
+                (None, None)
+            }
             (Some(Approval::Granted(pass)), _) => (Some(pass), None),
             (None, _) => (Some(Pass::default()), None),
             (Some(Approval::Rejected(text)), _) => (None, Some(text.unwrap_or_else(|| "A person said no.".into()))),

@@ -173,6 +173,10 @@ pub trait Backend: Send + Sync {
     /// or `run` is added, waiting on `node`; a question that was answered with no gets none.
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined>;
 
+    /// Makes a call part of a question of this key that was answered and whose time is not over at `at`: a parked run of one that was
+    /// answered with yes is taken up, waiting on `node`; one that was answered with no gets none. In one step.
+    fn take_answer<'a>(&'a self, key: &'a AskKey, node: &'a str, at: Micros) -> Answer<'a, Option<Joined>>;
+
     /// One question.
     fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>>;
 

@@ -110,6 +110,7 @@ contract! {
         a_no_holds_for_the_same_call_until_its_time_is_over,
         a_call_that_is_repeated_takes_up_the_run_that_was_parked,
         a_held_run_is_taken_up_by_its_state_only,
+        an_answer_is_taken_by_one_call_and_a_no_by_all,
         what_a_node_leaves_behind_is_parked_or_lost,
         each_round_of_a_run_begins_once,
         a_grant_is_given_with_its_decision_and_used_so_often_and_no_more,

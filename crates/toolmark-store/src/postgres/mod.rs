@@ -272,6 +272,10 @@ impl Backend for Postgres {
         self.within(self.take_part(new, run, node))
     }
 
+    fn take_answer<'a>(&'a self, key: &'a AskKey, node: &'a str, at: Micros) -> Answer<'a, Option<Joined>> {
+        self.within(self.take_decided(key, node, at))
+    }
+
     fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>> {
         self.within(self.load_ask(id))
     }

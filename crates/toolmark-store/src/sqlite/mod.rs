@@ -263,6 +263,10 @@ impl Backend for Sqlite {
         Box::pin(self.take_part(new, run, node))
     }
 
+    fn take_answer<'a>(&'a self, key: &'a AskKey, node: &'a str, at: Micros) -> Answer<'a, Option<Joined>> {
+        Box::pin(self.take_decided(key, node, at))
+    }
+
     fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>> {
         Box::pin(self.load_ask(id))
     }
