@@ -53,8 +53,16 @@ impl Bench {
             "cargo bench: the gate",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-runtime", "--bench", "gate"]),
         );
+        let replay = succeeds(
+            "cargo bench: calls judged again",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-gateway", "--bench", "replay"]),
+        );
         let program = program();
-        if catalog && policy && hostile && effects && gate && program { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if catalog && policy && hostile && effects && gate && replay && program {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-config", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
-    ("toolmark-store", &["toolmark-core", "toolmark-runtime"]),
+    ("toolmark-store", &["toolmark-core", "toolmark-policy", "toolmark-runtime"]),
     (
         "toolmark-gateway",
         &[

@@ -179,7 +179,10 @@ impl Job {
                 break;
             }
             match self.once(&mut connection, id).await {
-                Ok(()) => figures.succeeded(connection.answered().saturating_duration_since(sent)),
+                Ok(()) => {
+                    let took = connection.answered().saturating_duration_since(sent);
+                    figures.succeeded(took, connection.bytes());
+                }
                 Err(failure) => {
                     figures.failed(failure);
                     // Failing fast must not look like being fast.

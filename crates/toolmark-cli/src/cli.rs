@@ -9,11 +9,13 @@ use toolmark_core::severity::Severity;
 
 use crate::commands::approvals::ApprovalsCommand;
 use crate::commands::audit::Audit;
+use crate::commands::audit::when::When;
 use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
 use crate::commands::login::{LoginArguments, LogoutArguments};
 use crate::commands::pins::PinsCommand;
+use crate::commands::replay::ReplayCalls;
 use crate::commands::store::StoreCommand;
 use crate::commands::token::TokenCommand;
 use crate::commands::tools::ListTools;
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Store(StoreCommand),
     /// Show who called what and what became of it; verify, export and trim that record
     Audit(Box<Audit>),
+    /// Judge recorded calls again under another policy, and show what would change
+    Replay(Box<ReplayCalls>),
     /// Log in to the server of a pack that asks for OAuth
     Login(LoginArguments),
     /// Forget the login of a pack
@@ -147,7 +151,7 @@ pub(crate) struct Place {
 }
 
 /// Where a gateway remembers.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct StoreName {
     /// Where to remember: a file, `postgres://…`, or `sqlite::memory:` [default: as configured, or a file in the user's data folder]
     #[arg(id = "store", long = "store", value_name = "STORE")]
@@ -379,7 +383,7 @@ pub(crate) struct PolicyCheck {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Baseline {
-    /// Learn from a file of approved calls, one `{"name", "namespace"?, "arguments"}` a line
+    /// Learn from the audit, or from a file of approved calls, one `{"name", "namespace"?, "arguments"}` a line
     Learn(BaselineLearn),
     /// Show what a baseline knows
     Show(BaselineShow),
@@ -390,16 +394,31 @@ pub(crate) enum Baseline {
 #[derive(Debug, Args)]
 pub(crate) struct BaselineLearn {
     /// The approved calls
-    #[arg(value_name = "CALLS.jsonl")]
-    pub(crate) calls: PathBuf,
+    #[arg(value_name = "CALLS.jsonl", required_unless_present = "from_audit", conflicts_with = "from_audit")]
+    pub(crate) calls: Option<PathBuf>,
+
+    /// Learn from the audit: calls for the task that were allowed or approved, and succeeded
+    #[arg(long)]
+    pub(crate) from_audit: bool,
+
+    /// From the audit: calls from then on, such as `7d` or `2026-11-01`
+    #[arg(long, value_name = "TIME", value_parser = When::parse, requires = "from_audit")]
+    pub(crate) since: Option<When>,
+
+    /// From the audit: calls before then
+    #[arg(long, value_name = "TIME", value_parser = When::parse, requires = "from_audit")]
+    pub(crate) until: Option<When>,
 
     /// The task that they belong to
     #[arg(long, value_name = "NAME")]
     pub(crate) task: String,
 
-    /// The baseline to write; one that is there already is added to
+    /// The baseline to write; one that is there already is added to [default: the one of the task in the store]
     #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreName,
 
     #[command(flatten)]
     pub(crate) tools: Tools,
@@ -415,8 +434,11 @@ pub(crate) struct BaselineLearn {
 
 #[derive(Debug, Args)]
 pub(crate) struct BaselineShow {
-    /// The baseline
-    pub(crate) file: PathBuf,
+    /// The baseline: a file, or `store:TASK`
+    pub(crate) file: String,
+
+    #[command(flatten)]
+    pub(crate) place: Place,
 
     /// Print JSON
     #[arg(long)]
@@ -425,11 +447,14 @@ pub(crate) struct BaselineShow {
 
 #[derive(Debug, Args)]
 pub(crate) struct BaselineDiff {
-    /// What was
-    pub(crate) old: PathBuf,
+    /// What was: a file, or `store:TASK`
+    pub(crate) old: String,
 
-    /// What is
-    pub(crate) new: PathBuf,
+    /// What is: a file, or `store:TASK`
+    pub(crate) new: String,
+
+    #[command(flatten)]
+    pub(crate) place: Place,
 
     /// Print JSON
     #[arg(long)]
@@ -500,6 +525,7 @@ impl Cli {
             Command::Policy(Policy::Check(arguments)) => arguments.json,
             Command::Approvals(command) => command.wants_json(),
             Command::Audit(arguments) => arguments.wants_json(),
+            Command::Replay(arguments) => arguments.json,
             Command::Baseline(Baseline::Learn(arguments)) => arguments.json,
             Command::Baseline(Baseline::Show(arguments)) => arguments.json,
             Command::Baseline(Baseline::Diff(arguments)) => arguments.json,

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Approvals(command) => commands::approvals::run(&command),
         Command::Store(command) => commands::store::run(&command),
         Command::Audit(arguments) => commands::audit::run(&arguments),
+        Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Login(arguments) => commands::login::login(&arguments),
         Command::Logout(arguments) => commands::login::forget(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),

@@ -46,7 +46,12 @@ impl Running {
     }
 
     fn call(&self, folder: &Path, tool: &str, arguments: &str) {
-        toolmark(folder, &["call", tool, arguments, "--url", &self.1]);
+        self.call_at("", folder, tool, arguments);
+    }
+
+    /// Through the address of a task.
+    fn call_at(&self, task: &str, folder: &Path, tool: &str, arguments: &str) {
+        toolmark(folder, &["call", tool, arguments, "--url", &format!("{}{task}", self.1)]);
     }
 
     /// Asks it to end, and waits until it has written everything.
@@ -194,4 +199,67 @@ fn old_records_go_when_told_and_the_rest_stays_whole() {
     assert!(printed(folder, &["audit", "trim", "--before", "0s", "--store", "store.db"]).contains("removed 5 rows"));
     let verified = printed(folder, &["audit", "verify", "--store", "store.db"]);
     assert!(verified.contains("local: whole, 0 rows from 6 to 5"), "{verified}");
+}
+
+#[test]
+fn recorded_calls_are_judged_again_under_another_policy() {
+    let folder = with_calls();
+    let folder = folder.path();
+    let replay = |policy: &str, text: &str, more: &[&str]| {
+        fs::write(folder.join(policy), text).expect("written");
+        toolmark(folder, &[&["replay", "--policy", policy, "--store", "store.db"], more].concat())
+    };
+    let json = |done: Output| -> Value { serde_json::from_slice(&done.stdout).expect("JSON") };
+    let same = json(replay("same.toml", "[policy]\npreset = \"balanced\"\n", &["--json", "--check"]));
+    assert_eq!((&same["calls"], &same["unchanged"], &same["not_judged"]), (&4.into(), &3.into(), &1.into()), "{same}");
+    let rule = "[[rules]]\nid = \"no-reads\"\nverdict = \"deny\"\nbehavior = \"PURE|*|*\"\n[[rules]]\nid = \"inserts\"\nverdict = \"ask\"\ntools = [\"shop.write_query\"]\n";
+    let done = replay("new.toml", rule, &["--json"]);
+    assert!(done.status.success());
+    let found = json(done);
+    assert_eq!(
+        (&found["newly_denied"], &found["newly_asked"], &found["unchanged"]),
+        (&1.into(), &1.into(), &1.into()),
+        "{found}"
+    );
+    assert_eq!(found["by_rule"][0]["rule"], "rule `no-reads`");
+    assert_eq!(found["by_tool"][1]["tool"], "shop.write_query");
+    let shown = replay("new.toml", rule, &["--check"]);
+    assert_eq!(shown.status.code(), Some(1), "something would change");
+    let shown = String::from_utf8(shown.stdout).expect("text");
+    assert!(shown.contains("newly denied: 1 call") && shown.contains("by rule `no-reads`"), "{shown}");
+    let example = found["by_rule"][0]["examples"][0].as_str().expect("an id");
+    assert!(printed(folder, &["audit", "show", example, "--store", "store.db"]).contains("shop.read_query"));
+    let about = "[[rules]]\nid = \"ids\"\nverdict = \"deny\"\ntools = [\"shop.write_query\"]\narguments = { query = \"*users*\" }\n";
+    let found = json(replay("arguments.toml", about, &["--json"]));
+    assert_eq!(found["not_judged"], 2, "{found}");
+    assert_eq!(found["why_not_judged"][1]["rules"][0], "rule `ids`", "{found}");
+    let cedar = "@id(\"mine\") forbid(principal, action, resource) when { context.behavior.mutability == \"PURE\" };";
+    let found = json(replay("new.cedar", cedar, &["--json"]));
+    assert_eq!(found["newly_denied"], 1, "{found}");
+    assert_eq!(found["by_rule"][0]["rule"], "policy `mine`");
+    let wrong = toolmark(folder, &["replay", "--policy", "nowhere.toml", "--store", "store.db"]);
+    assert_eq!(wrong.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("replay-policy"));
+}
+
+#[test]
+fn what_was_allowed_for_a_task_is_learned_from_the_audit_and_kept_in_the_store() {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let folder = folder.path();
+    let gateway = Running::start(folder);
+    for query in ["SELECT 1", "SELECT 2", "DELETE FROM users"] {
+        gateway.call_at("/read-only", folder, "read_query", &format!(r#"{{"query":"{query}"}}"#));
+    }
+    gateway.call(folder, "list_issues", "{}");
+    gateway.end();
+    let learned = ["baseline", "learn", "--task", "read-only", "--from-audit", "--store", "store.db"];
+    assert!(printed(folder, &learned).contains("2 calls learned for the task `read-only`: 1 tool known"));
+    let shown = printed(folder, &["baseline", "show", "store:read-only", "--store", "store.db", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!((&shown["tools"][0]["tool"], &shown["tools"][0]["calls"]), (&"shop.read_query".into(), &2.into()));
+    printed(folder, &[&learned[..], &["--output", "file.json"]].concat());
+    printed(folder, &["baseline", "diff", "file.json", "store:read-only", "--store", "store.db"]);
+    let missing = toolmark(folder, &["baseline", "show", "store:other", "--store", "store.db"]);
+    assert_eq!(missing.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("baseline-missing"));
 }

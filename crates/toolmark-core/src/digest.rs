@@ -54,6 +54,12 @@ macro_rules! digest {
                 Self(Bytes(Sha256::new_with_prefix(domain.0).chain_update(text).finalize().into()))
             }
 
+            /// The digest with these bytes, for whoever kept them.
+            #[must_use]
+            pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+                Self(Bytes(bytes))
+            }
+
             /// The 32 bytes.
             #[must_use]
             pub fn as_bytes(&self) -> &[u8; 32] {

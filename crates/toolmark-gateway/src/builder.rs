@@ -106,9 +106,13 @@ impl GatewayBuilder {
         self
     }
 
-    /// Keeps records in a sink, whose figures are served with the others.
+    /// Keeps records in a sink, whose figures are served with the others; unless the configuration wants none.
     #[must_use]
     pub fn audit(mut self, sink: AuditSink) -> Self {
+        if !self.config.audit.enabled {
+            tracing::warn!("calls are not recorded: `enabled = false` in `[audit]`");
+            return self;
+        }
         self.recorder = Arc::new(AuditRecorder::configured(sink.clone(), &self.config.audit));
         self.node = Arc::clone(sink.node());
         self.audit = Some(sink);

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 use toolmark_config::Config;
-use toolmark_config::sections::Audit;
+use toolmark_config::sections::{self, Audit};
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
@@ -286,10 +286,12 @@ impl Gateway {
             }
             reloaded.removed.sort();
             let before = &state.config;
+            // Lists are written anew by the next snapshot; everything else of `[gateway]` holds for as long as it runs.
+            let gateway = sections::Gateway { list_meta: config.gateway.list_meta, ..before.gateway.clone() };
             // What is old enough to go is read anew each time; the rest of it holds for the process.
             let audit = |config: &Config| Audit { retention: None, ..config.audit.clone() };
             for (part, same) in [
-                ("gateway", before.gateway == config.gateway),
+                ("gateway", gateway == config.gateway),
                 ("audit", audit(before) == audit(&config)),
                 ("telemetry", before.telemetry == config.telemetry),
             ] {

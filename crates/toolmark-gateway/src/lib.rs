@@ -20,6 +20,7 @@ mod offers;
 mod pack;
 mod pages;
 mod pins;
+pub mod replay;
 mod server;
 mod service;
 mod snapshot;

@@ -91,18 +91,19 @@ impl Front {
 
 impl Service for Front {
     async fn call(&self, request: Incoming, context: Context) -> Answer {
+        // Everything but calls is boxed, so that a call makes no room for it.
         match &*request.method {
             "tools/call" => self.call_tool(request, context).await,
             "tools/list" => self.list_tools(&request),
             "resources/list" => self.list(&request, Kind::Resource),
             "resources/templates/list" => self.list(&request, Kind::Template),
             "prompts/list" => self.list(&request, Kind::Prompt),
-            "resources/read" => self.relay_resource(request, context).await,
-            "resources/subscribe" | "resources/unsubscribe" => self.subscribe(&request).await,
-            "prompts/get" => self.relay_prompt(request, context).await,
-            "completion/complete" => self.relay_completion(request, context).await,
-            "tasks/get" | "tasks/update" | "tasks/cancel" => self.relay_task(request, context).await,
-            "subscriptions/listen" => self.listen(&request, &context).await,
+            "resources/read" => Box::pin(self.relay_resource(request, context)).await,
+            "resources/subscribe" | "resources/unsubscribe" => Box::pin(self.subscribe(&request)).await,
+            "prompts/get" => Box::pin(self.relay_prompt(request, context)).await,
+            "completion/complete" => Box::pin(self.relay_completion(request, context)).await,
+            "tasks/get" | "tasks/update" | "tasks/cancel" => Box::pin(self.relay_task(request, context)).await,
+            "subscriptions/listen" => Box::pin(self.listen(&request, &context)).await,
             _ => Answer::fault(codes::METHOD_NOT_FOUND, "this method is not known here"),
         }
     }

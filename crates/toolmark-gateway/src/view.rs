@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use toolmark_config::sections;
-use toolmark_config::values::Name;
+use toolmark_config::values::{ListMeta, Name};
 use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
 use toolmark_core::explain::{Code, Explain};
@@ -99,7 +99,8 @@ impl View {
         let listed = Listed::of(config.tasks.iter().find(|(own, _)| Some(own.as_str()) == task_name));
         let rows: Vec<Exposed<'_>> = table.listed().filter(|row| listed.shows(row)).collect();
         let names = rows.iter().map(|row| (row.tool.canonical().clone(), row.name.to_string())).collect();
-        let tools: Vec<Bytes> = rows.iter().map(|row| shown(snapshot, row.tool, row.name.as_str())).collect();
+        let more = written.and_then(|profile| profile.list_meta).unwrap_or(config.gateway.list_meta);
+        let tools: Vec<Bytes> = rows.iter().map(|row| shown(snapshot, row.tool, row.name.as_str(), more)).collect();
         let headers = rows.iter().filter_map(|row| {
             let schema = row.tool.definition().reading().input_schema().to_value();
             let headers = ParamHeaders::read(&schema).ok().filter(|headers| !headers.is_empty())?;
@@ -219,45 +220,77 @@ fn catalog(snapshot: &Snapshot, profile: Option<&sections::Profile>) -> Catalog 
     others.iter().fold(catalog.rebuild(), CatalogBuilder::disable).build_partly()
 }
 
-/// A tool as clients see it: everything its publisher said, under the exposed name, with who it is in `_meta`.
-fn shown(snapshot: &Snapshot, tool: &Tool, name: &str) -> Bytes {
+/// What only we say of a tool. A publisher that says it is not repeated: it would be believed to be ours.
+const OURS: [&str; 5] = [
+    "dev.toolmark/identity",
+    "dev.toolmark/behavior",
+    "dev.toolmark/pack",
+    "dev.toolmark/pin",
+    "dev.toolmark/names",
+];
+
+/// A tool as clients see it: everything its publisher said, under the exposed name, with as much of what we know in `_meta` as
+/// is wanted.
+fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: ListMeta) -> Bytes {
     let raw = Bytes::copy_from_slice(tool.definition().raw_json().as_bytes());
     let Ok(object) = RawObject::read(raw.clone(), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }) else {
         return raw;
     };
     let known = snapshot.workspace().known(tool);
-    let mut meta = Map::new();
-    meta.insert("dev.toolmark/identity".into(), tool.identity_json().into());
-    meta.insert("dev.toolmark/behavior".into(), without_gaps(known.to_json()));
-    if let Some(state) = tool.pack().and_then(|pack| snapshot.away(pack)) {
-        meta.insert("dev.toolmark/pack".into(), json!({"state": state.as_str()}));
-    }
-    let standing = snapshot.workspace().standing(tool);
-    if standing.is_changed() {
-        meta.insert("dev.toolmark/pin".into(), json!({"state": standing.as_str()}));
-    }
-    if let Some(names) = display_names(snapshot, tool) {
-        meta.insert("dev.toolmark/names".into(), names);
-    }
+    let ours = [
+        identity(tool, more),
+        behavior(&known, more),
+        away(snapshot, tool),
+        held(snapshot, tool),
+        display_names(snapshot, tool, more),
+    ];
+    let texts = ours.map(|ours| ours.map(|ours| ours.to_string()));
     let own = object.object("_meta").unwrap_or_else(RawObject::empty);
-    let texts: Vec<(String, String)> = meta.iter().map(|(key, value)| (key.clone(), value.to_string())).collect();
-    let changes: Vec<Change<'_>> = texts.iter().map(|(key, value)| Change::Set(key, value.as_bytes())).collect();
-    let meta = own.rewrite(&changes);
-    let quoted = write::quote(name);
-    let mut changes = vec![Change::Set("name", &quoted), Change::Set("_meta", &meta)];
-    let hints = hints(&object, &known);
-    if let Some(hints) = &hints {
-        changes.push(Change::Set("annotations", hints));
-    }
+    let changes = OURS.iter().zip(&texts).filter_map(|(key, text)| match text {
+        Some(text) => Some(Change::Set(key, text.as_bytes())),
+        None => own.get(key).map(|_| Change::Remove(key)),
+    });
+    let changes: Vec<Change<'_>> = changes.collect();
+    let meta = (!changes.is_empty()).then(|| own.rewrite(&changes));
+    let (quoted, hints) = (write::quote(name), hints(&object, &known));
+    let mut changes = vec![Change::Set("name", &quoted)];
+    changes.extend(meta.as_ref().map(|meta| Change::Set("_meta", meta)));
+    changes.extend(hints.as_ref().map(|hints| Change::Set("annotations", hints)));
     object.rewrite(&changes)
 }
 
-/// Without the members that say nothing: a list is sent often, and a client that looks for them finds nothing either way.
-fn without_gaps(mut value: Value) -> Value {
-    if let Value::Object(members) = &mut value {
-        members.retain(|_, member| !member.is_null());
+/// Who it is.
+fn identity(tool: &Tool, more: ListMeta) -> Option<Value> {
+    match more {
+        ListMeta::Full => Some(tool.identity_json().into()),
+        ListMeta::Mark => Some(json!({"canonical": tool.canonical().as_str(), "mark": tool.mark().to_string()})),
+        ListMeta::None => None,
     }
-    value
+}
+
+/// What it does. The longer identities follow from the fields; `inspect` shows them.
+fn behavior(known: &KnownBehavior, more: ListMeta) -> Option<Value> {
+    if more != ListMeta::Full {
+        return None;
+    }
+    let mut behavior = known.to_json();
+    if let Some(members) = behavior.as_object_mut() {
+        // What says nothing is left out too: a client that looks for it finds nothing either way.
+        members.retain(|key, value| !value.is_null() && !matches!(key.as_str(), "identity_v2" | "identity_v3"));
+    }
+    Some(behavior)
+}
+
+/// That its server is away, which every client has to know.
+fn away(snapshot: &Snapshot, tool: &Tool) -> Option<Value> {
+    let state = snapshot.away(tool.pack()?)?;
+    Some(json!({"state": state.as_str()}))
+}
+
+/// That a tool is not the one that was accepted.
+fn held(snapshot: &Snapshot, tool: &Tool) -> Option<Value> {
+    let standing = snapshot.workspace().standing(tool);
+    standing.is_changed().then(|| json!({"state": standing.as_str()}))
 }
 
 /// The publisher's annotations with the hints that are beyond doubt; nothing where there are none to add.
@@ -273,7 +306,11 @@ fn hints(object: &RawObject, known: &KnownBehavior) -> Option<Bytes> {
     Some(own.rewrite(&changes))
 }
 
-fn display_names(snapshot: &Snapshot, tool: &Tool) -> Option<Value> {
+/// What people call it.
+fn display_names(snapshot: &Snapshot, tool: &Tool, more: ListMeta) -> Option<Value> {
+    if more != ListMeta::Full {
+        return None;
+    }
     let config = snapshot.config();
     let (_, pack) = config.packs.iter().find(|(name, _)| Some(name.as_str()) == tool.pack())?;
     let names = pack.tools.get(tool.raw())?.display_name.as_ref()?;

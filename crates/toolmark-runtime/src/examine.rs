@@ -10,7 +10,7 @@ use toolmark_core::gate;
 use toolmark_core::text::visible;
 use toolmark_core::tool::{CheckArgumentsError, Tool};
 use toolmark_core::verdict::{Decision, Reason, Verdict};
-use toolmark_policy::{Author, Caller, Named, Permission};
+use toolmark_policy::{Author, Caller, Named, Open, Permission};
 
 use crate::task::Task;
 use crate::workspace::{Prepared, Workspace};
@@ -90,7 +90,7 @@ impl Workspace {
         let known = prepared.known(tool);
         let invalid = tool.check_arguments(arguments).err();
         let facts = toolmark_effects::analyze_cached(self.effects(), prepared.analyzer(tool), arguments);
-        let (mut verdict, permissions) = self.weigh(prepared, request, &facts);
+        let (mut verdict, permissions) = self.weigh(prepared, request, &facts, None);
         if let Some(error) = &invalid {
             verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", error.to_string()));
         }
@@ -102,14 +102,39 @@ impl Workspace {
     /// another workspace.
     #[must_use]
     pub fn judge(&self, request: &Request<'_>, facts: &Facts) -> Option<(Verdict, Vec<Permission>)> {
-        Some(self.weigh(self.prepared(request.tool)?, request, facts))
+        Some(self.weigh(self.prepared(request.tool)?, request, facts, None))
     }
 
-    fn weigh(&self, prepared: &Prepared, request: &Request<'_>, facts: &Facts) -> (Verdict, Vec<Permission>) {
+    /// Takes a call through judge alone: its arguments are gone, and what they would do is known. What looks at them says nothing, and is
+    /// listed if it could. Of `request.arguments`, only what selects the behavior of the tool is looked at.
+    ///
+    /// # Errors
+    /// [`ForeignTool`] when the tool is not of this workspace.
+    pub fn examine_facts<'w>(
+        &'w self,
+        request: &Request<'w>,
+        facts: Arc<Facts>,
+    ) -> Result<(Examination<'w>, Vec<Open>), ForeignTool> {
+        let tool = request.tool;
+        let prepared = self.prepared(tool).ok_or_else(|| ForeignTool(visible(tool.canonical().as_str(), 300)))?;
+        let known = prepared.known(tool);
+        let mut open = Vec::new();
+        let (verdict, permissions) = self.weigh(prepared, request, &facts, Some(&mut open));
+        let observed = self.preset().only_observes();
+        Ok((Examination { prepared, known, invalid: None, facts, verdict, permissions, observed }, open))
+    }
+
+    fn weigh(
+        &self,
+        prepared: &Prepared,
+        request: &Request<'_>,
+        facts: &Facts,
+        open: Option<&mut Vec<Open>>,
+    ) -> (Verdict, Vec<Permission>) {
         if facts.is_empty() && self.is_plain(prepared, request) {
             return (Verdict::allow(), Vec::new());
         }
-        self.weigh_fully(prepared, request, facts)
+        self.weigh_fully(prepared, request, facts, open)
     }
 
     /// True when nothing speaks against any call of this tool in this task, as long as its arguments are no fact.
@@ -122,7 +147,7 @@ impl Workspace {
                 && self.policy().looks_at_the_tool_only(prepared.settled());
             let silent = |task: Option<&Task>| {
                 let call = Request { tool: request.tool, arguments: &Value::Null, task, caller: Caller::new("") };
-                let (verdict, permissions) = self.weigh_fully(prepared, &call, &Facts::default());
+                let (verdict, permissions) = self.weigh_fully(prepared, &call, &Facts::default(), None);
                 verdict.reasons().is_empty() && permissions.is_empty()
             };
             if !by_tool {
@@ -134,7 +159,13 @@ impl Workspace {
         plain.contains(&request.task.map_or(0, address))
     }
 
-    fn weigh_fully(&self, prepared: &Prepared, request: &Request<'_>, facts: &Facts) -> (Verdict, Vec<Permission>) {
+    fn weigh_fully(
+        &self,
+        prepared: &Prepared,
+        request: &Request<'_>,
+        facts: &Facts,
+        open: Option<&mut Vec<Open>>,
+    ) -> (Verdict, Vec<Permission>) {
         let Request { tool, arguments, task, caller } = *request;
         let known = prepared.known(tool);
         let mut verdict = gate::judge(&gate::Call {
@@ -149,17 +180,22 @@ impl Workspace {
         if let Some(reason) = prepared.standing().reason() {
             verdict = verdict.and(reason);
         }
-        let answer = self.policy().judge_settled(
-            prepared.settled(),
-            &toolmark_policy::Request {
-                tool,
-                behavior: known,
-                facts,
-                arguments,
-                task: task.map(|task| task.name().as_str()),
-                caller,
-            },
-        );
+        let asked = toolmark_policy::Request {
+            tool,
+            behavior: known,
+            facts,
+            arguments,
+            task: task.map(|task| task.name().as_str()),
+            caller,
+        };
+        let answer = match open {
+            None => self.policy().judge_settled(prepared.settled(), &asked),
+            Some(open) => {
+                let (answer, unsaid) = self.policy().judge_without_arguments(prepared.settled(), &asked);
+                *open = unsaid;
+                answer
+            }
+        };
         for reason in answer.reasons {
             verdict = verdict.and(reason);
         }

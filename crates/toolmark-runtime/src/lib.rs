@@ -10,6 +10,7 @@ mod judged;
 mod pipeline;
 mod record;
 mod refusal;
+pub mod replay;
 mod task;
 #[cfg(test)]
 mod testing;

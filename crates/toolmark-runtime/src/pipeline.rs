@@ -119,7 +119,8 @@ impl Pipeline {
         let approval = match examination.outcome() {
             Outcome::Ask => {
                 let asked = Instant::now();
-                let approval = self.ask(workspace, arrived, &examination, client).await;
+                // Boxed, so that calls that nobody is asked about need no room for it.
+                let approval = Box::pin(self.ask(workspace, arrived, &examination, client)).await;
                 entry.timings.approve = asked.elapsed();
                 Some(approval)
             }
@@ -190,8 +191,13 @@ impl Pipeline {
             shown(arrived.request.tool).unwrap_or_else(|| arrived.lookup.to_owned())
         };
         let (pass, note) = match (approval, &outcome) {
-            // Whatever was approved: what may not run does not run.
-            (_, Outcome::Refuse) => (None, None),
+            // Whatever was approved: what may not run does not run, and the run that was let through is over.
+            (approval, Outcome::Refuse) => {
+                if let Some(Approval::Granted(pass)) = &approval {
+                    self.approvals.ended(pass, Ending::Over);
+                }
+                (None, None)
+            }
             (Some(Approval::Granted(pass)), _) => (Some(pass), None),
             (None, _) => (Some(Pass::default()), None),
             (Some(Approval::Rejected(text)), _) => (None, Some(text.unwrap_or_else(|| "A person said no.".into()))),
@@ -226,9 +232,9 @@ impl Pipeline {
         entry.pass = pass.clone();
         let mut running = Running { approvals: &*self.approvals, pass: &pass, ending: Ending::Over };
         let passage = Passage { pass: Some(pass.clone()).filter(|pass| *pass != Pass::default()), ..passage };
-        if let Err(error) =
-            entry.intend(outcome == Outcome::Ask || examination.may_change(arrived.request.arguments)).await
-        {
+        // Arguments that a person edited may need no question any more; the call was asked for all the same.
+        let asked = outcome == Outcome::Ask || passage.pass.is_some();
+        if let Err(error) = entry.intend(asked || examination.may_change(arrived.request.arguments)).await {
             entry.end = End::Unrecorded;
             drop(entry);
             return Settled::Refused(Refusal::unrecorded(&name(&shown), &error), passage);

@@ -37,6 +37,15 @@ impl Store {
         self.backend().join_ask(new, RunId::new(Uuid::now_v7().as_u128()), node).await
     }
 
+    /// Makes a call part of a question that was answered for it, if there is one: with the run that it was parked in, or with none where
+    /// the answer is no.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then nothing was taken.
+    pub async fn take_answer(&self, key: &AskKey, node: &str) -> Result<Option<Joined>, StoreError> {
+        self.backend().take_answer(key, node, self.now()).await
+    }
+
     /// One question.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use toolmark_core::approval::{
 use toolmark_core::exposure::Published;
 
 use crate::approvals::AskFilter;
-use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
@@ -129,6 +129,20 @@ pub trait Backend: Send + Sync {
         limit: u32,
     ) -> Answer<'a, Vec<(AuditCursor, AuditEntry)>>;
 
+    /// Up to `limit` calls that match, oldest first, from `after` on, with their arguments if `filter.bodies` asks for them. What a back
+    /// end does not do better is done with pages of whole records.
+    fn calls_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditCall)>> {
+        Box::pin(async move {
+            let page = self.audit_page(filter, Order::Oldest, after, limit).await?;
+            Ok(page.into_iter().map(|(cursor, entry)| (cursor, entry.into())).collect())
+        })
+    }
+
     /// The chains that exist, by node.
     fn chains(&self) -> Answer<'_, Vec<Chain>>;
 
@@ -158,6 +172,10 @@ pub trait Backend: Send + Sync {
     /// Makes a call part of the question that is the same and stands, or of this new one. In one step: a parked run of it is taken up,
     /// or `run` is added, waiting on `node`; a question that was answered with no gets none.
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined>;
+
+    /// Makes a call part of a question of this key that was answered and whose time is not over at `at`: a parked run of one that was
+    /// answered with yes is taken up, waiting on `node`; one that was answered with no gets none. In one step.
+    fn take_answer<'a>(&'a self, key: &'a AskKey, node: &'a str, at: Micros) -> Answer<'a, Option<Joined>>;
 
     /// One question.
     fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>>;
@@ -250,6 +268,21 @@ pub trait Backend: Send + Sync {
 
     /// A failure that is not the database's own, at this place.
     fn failure(&self, detail: &str) -> StoreError;
+
+    /// What approved runs of a task did, as text.
+    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>>;
+
+    /// The tasks of which that is kept, by name, and since when it is as it is.
+    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>>;
+
+    /// Keeps it in place of what was kept, if that is still `before`, and says whether it did.
+    fn change_baseline<'a>(
+        &'a self,
+        task: &'a str,
+        before: Option<&'a str>,
+        text: &'a str,
+        at: Micros,
+    ) -> Answer<'a, bool>;
 
     /// Ends all connections after what is under way.
     fn close(&self) -> Answer<'_, ()>;

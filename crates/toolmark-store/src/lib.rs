@@ -7,6 +7,7 @@
 pub mod approvals;
 pub mod audit;
 mod backend;
+mod baselines;
 mod definitions;
 mod error;
 mod location;

@@ -5,6 +5,8 @@
 mod approvals;
 #[path = "contract/audit.rs"]
 mod audit;
+#[path = "contract/baselines.rs"]
+mod baselines;
 #[path = "contract/definitions.rs"]
 mod definitions;
 #[path = "contract/names.rs"]
@@ -62,6 +64,9 @@ contract! {
         many_who_publish_at_once_never_share_a_name,
         one_name_for_two_tools_is_refused,
         scopes_do_not_mix;
+    baselines:
+        what_was_learned_is_kept_by_task,
+        several_who_learn_at_once_lose_nothing;
     definitions:
         definitions_come_back_byte_for_byte_and_in_order,
         a_new_listing_replaces_the_old_one_whole,
@@ -105,6 +110,7 @@ contract! {
         a_no_holds_for_the_same_call_until_its_time_is_over,
         a_call_that_is_repeated_takes_up_the_run_that_was_parked,
         a_held_run_is_taken_up_by_its_state_only,
+        an_answer_is_taken_by_one_call_and_a_no_by_all,
         what_a_node_leaves_behind_is_parked_or_lost,
         each_round_of_a_run_begins_once,
         a_grant_is_given_with_its_decision_and_used_so_often_and_no_more,
@@ -136,5 +142,6 @@ contract! {
         an_intent_and_what_became_of_it_are_one_record,
         a_call_that_was_under_way_when_its_process_ended_was_interrupted,
         old_intents_go_with_their_time,
+        calls_are_read_in_the_order_of_time_without_what_judging_does_not_need,
         a_closed_store_says_so;
 }

@@ -32,6 +32,7 @@ pub(super) struct Connection {
     session: Option<HeaderValue>,
     /// When the last answer had come, before anything was made of it.
     answered: Instant,
+    bytes: usize,
 }
 
 impl Connection {
@@ -46,6 +47,7 @@ impl Connection {
             stateless,
             session: None,
             answered: Instant::now(),
+            bytes: 0,
         };
         if !stateless {
             connection.initialize().await?;
@@ -68,6 +70,11 @@ impl Connection {
     /// When the last answer had come, before anything was made of it.
     pub(super) fn answered(&self) -> Instant {
         self.answered
+    }
+
+    /// How large the last answer was.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The names of all tools, page after page.
@@ -133,6 +140,7 @@ impl Connection {
         }
         let body = body.collect().await?.to_bytes();
         self.answered = Instant::now();
+        self.bytes = body.len();
         if head.status == StatusCode::ACCEPTED {
             return Ok(Value::Null);
         }

@@ -10,12 +10,14 @@ use crate::process::Usage;
 #[derive(Default)]
 pub(super) struct Figures {
     micros: Vec<u64>,
+    bytes: u64,
     failures: u64,
     first: Option<Failure>,
 }
 
 impl Figures {
-    pub(super) fn succeeded(&mut self, took: Duration) {
+    pub(super) fn succeeded(&mut self, took: Duration, bytes: usize) {
+        self.bytes += bytes as u64;
         self.micros.push(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 
@@ -26,6 +28,7 @@ impl Figures {
 
     pub(super) fn add(&mut self, other: Self) {
         self.micros.extend(other.micros);
+        self.bytes += other.bytes;
         self.failures += other.failures;
         self.first = self.first.take().or(other.first);
     }
@@ -42,6 +45,7 @@ impl Figures {
             "p50_us": self.percentile(50),
             "p99_us": self.percentile(99),
             "cpu_us": cpu.map(|cpu| ratio(cpu * 1000, ratio(count as u64, 1.0))),
+            "bytes": ratio(self.bytes, ratio(count as u64, 1.0)),
             "memory_kib": after.map(|after| after.memory_kib),
         })
     }

@@ -498,10 +498,12 @@ async fn opened(place: &Place) -> Result<Store, Failure> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
 fn failed(error: toolmark_store::StoreError) -> Failure {
     Failure::refused(Exit::Failed, &error)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
 fn refused(error: DecideError) -> Failure {
     let exit = match &error {
         DecideError::Unknown => Exit::NotFound,

@@ -21,7 +21,7 @@ use toolmark_store::{DefinitionKind, Location, Store};
 
 use self::when::When;
 use crate::cli::Place;
-use crate::commands::up::{location, open};
+use crate::commands::up::{location, open_for};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::workspace::Written;
@@ -275,20 +275,20 @@ async fn canonical(store: &Store, short: &str) -> Result<String, Failure> {
 }
 
 /// The store of a gateway, which may be running. One that is not there is not made: an empty audit would be taken for a quiet one.
-pub(crate) async fn existing(place: &Place, written: &Written) -> Result<Store, Failure> {
+pub(crate) async fn existing(place: &Place, written: &Written, readers: u32) -> Result<Store, Failure> {
     match location(written, place.store.name.as_deref())? {
         Location::Memory => Err(Failure::refused(Exit::BadInput, &AuditError::Volatile)),
         Location::File(path) if !path.exists() => {
             let error = AuditError::NoStore(visible(&path.display().to_string(), 300));
             Err(Failure::refused(Exit::NotFound, &error))
         }
-        place => open(&place).await,
+        place => open_for(&place, readers).await,
     }
 }
 
 /// As [`existing`], by what was written on the command line.
 async fn store(place: &Place) -> Result<Store, Failure> {
-    existing(place, &Written::find(place.config.as_deref())?).await
+    existing(place, &Written::find(place.config.as_deref())?, 1).await
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]

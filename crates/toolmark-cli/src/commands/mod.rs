@@ -15,6 +15,7 @@ pub(crate) mod login;
 pub(crate) mod pin;
 pub(crate) mod pins;
 pub(crate) mod policy;
+pub(crate) mod replay;
 pub(crate) mod resolve;
 pub(crate) mod stdio;
 pub(crate) mod store;

@@ -38,7 +38,10 @@ pub(crate) fn run(arguments: &ListTools) -> Result<Exit, Failure> {
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
         table.add_row([
             or_none(text("/name")),
-            or_none(text("/_meta/dev.toolmark~1identity/pack")),
+            or_none(text("/_meta/dev.toolmark~1identity/pack").or_else(|| {
+                let canonical = text("/_meta/dev.toolmark~1identity/canonical")?;
+                canonical.split_once('.').map(|(pack, _)| pack.to_owned())
+            })),
             behavior(tool),
             or_none(text("/_meta/dev.toolmark~1behavior/source")),
             state(tool),

@@ -133,17 +133,27 @@ pub(crate) fn location(written: &Written, named: Option<&str>) -> Result<Locatio
 
 /// Opens a store.
 pub(crate) async fn open(location: &Location) -> Result<Store, Failure> {
-    migrate(location).await.map(|(store, _)| store)
+    open_for(location, 3).await
 }
 
-/// The same, and says from which version it was brought to which.
+/// Opens a store for so many readers at once.
+pub(crate) async fn open_for(location: &Location, readers: u32) -> Result<Store, Failure> {
+    let store = Store::open(location, &settings(readers)).await;
+    store.map_err(|error| Failure::refused(Exit::Failed, &error))
+}
+
+/// Opens a store, and says from which version it was brought to which.
 pub(crate) async fn migrate(location: &Location) -> Result<(Store, Migration), Failure> {
+    let store = Store::migrate(location, &settings(3)).await;
+    store.map_err(|error| Failure::refused(Exit::Failed, &error))
+}
+
+fn settings(readers: u32) -> Settings {
     let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
     };
-    let store = Store::migrate(location, &Settings::new(clock)).await;
-    store.map_err(|error| Failure::refused(Exit::Failed, &error))
+    Settings { readers, ..Settings::new(clock) }
 }
 
 /// Who is there, where to connect, and what to try.

@@ -80,6 +80,7 @@ public_url = "https://tools.example.com"
 allowed_hosts = ["tools.example.com"]
 allowed_origins = ["https://app.example.com"]
 durability = "strict"
+list_meta = "none"
 limits = { body_bytes = 1000, depth = 8, concurrency = 2, rate = "10/min", sessions = 5, session_idle = "1h" }
 [gateway.auth]
 tokens = true
@@ -111,6 +112,7 @@ server = "tm"
 exposure = "bare"
 task = "read-only"
 packs = ["github"]
+list_meta = "mark"
 
 [agents.assistant]
 model = "openai:gpt-5"

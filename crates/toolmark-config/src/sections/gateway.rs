@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::foreign::{AddressText, DurationText};
 use super::pack::is_web_address;
 use crate::read::{Refused, Section, table, table_name};
-use crate::values::{Durability, Entries, Name, Rate, Size, Template};
+use crate::values::{Durability, Entries, ListMeta, Name, Rate, Size, Template};
 
 table! {
     /// The gateway itself.
@@ -28,6 +28,8 @@ table! {
         pub limits: GatewayLimits,
         /// The former place of `durability` in `[audit]`, which comes before it.
         pub durability: Durability,
+        /// How much of what Toolmark knows about a tool stands in lists.
+        pub list_meta: ListMeta,
     }
 }
 

@@ -5,7 +5,7 @@ use toolmark_core::names::PackName;
 
 use super::foreign::{ClientWord, ExposureWord};
 use crate::read::{Refused, Section, table, table_name};
-use crate::values::{Name, is_locale};
+use crate::values::{ListMeta, Name, is_locale};
 
 table! {
     /// A client and the address it uses: `/mcp/NAME`.
@@ -24,6 +24,8 @@ table! {
         /// The packs that are seen through this address; without it, all.
         #[schemars(with = "Option<Vec<String>>")]
         pub packs: Option<Vec<PackName>>,
+        /// How much of what Toolmark knows about a tool stands in lists; without it, as `[gateway]` says.
+        pub list_meta: Option<ListMeta>,
     }
 }
 

@@ -101,6 +101,19 @@ words! {
 }
 
 words! {
+    /// How much of what Toolmark knows about a tool stands in lists, in `_meta`.
+    pub enum ListMeta {
+        /// Who it is, what it does and what people call it.
+        #[default]
+        Full = "full",
+        /// Its canonical name and its mark.
+        Mark = "mark",
+        /// Nothing, except that its server is away.
+        None = "none",
+    }
+}
+
+words! {
     /// What becomes of a question that nobody answered in time.
     pub enum OnTimeout {
         /// The call is refused, and the question is closed.

@@ -271,6 +271,8 @@ impl Ask {
             used: 0,
             revoked: None,
         });
+        // What is used up by the call that waits does not stay, and is not named either.
+        let grant = grant.filter(|grant| grant.uses != Some(0));
         let decided = Decided {
             allows: ruling.allows,
             scope: ruling.scope,
@@ -281,7 +283,7 @@ impl Ask {
             pin: ruling.pin || (ruling.allows && ruling.scope.is_sticky() && self.is_first_use()),
             given: ruling.given.clone(),
         };
-        Ok((decided, grant.filter(|grant| grant.uses != Some(0))))
+        Ok((decided, grant))
     }
 
     /// The question as JSON for people and programs.

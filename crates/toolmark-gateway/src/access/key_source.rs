@@ -65,7 +65,7 @@ impl KeySource {
         if let Some(keys) = self.believed(now).filter(|keys| keys.find(wanted).is_some()) {
             return Ok(keys);
         }
-        self.refresh(&mut asked, now).await;
+        Box::pin(self.refresh(&mut asked, now)).await;
         match self.believed(now) {
             // Nobody could say whether there is such a key.
             Some(keys) if asked.failed && keys.find(wanted).is_none() => Err(Why::Unavailable),

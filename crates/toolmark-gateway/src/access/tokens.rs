@@ -69,6 +69,12 @@ impl KnownTokens {
         if let Some(known) = self.current.load_full().filter(fresh) {
             return Ok(known);
         }
+        // Boxed, since it is rare and every request would have to make room for it.
+        Box::pin(self.asked_anew(age)).await
+    }
+
+    async fn asked_anew(&self, age: Duration) -> Result<Arc<Known>, Why> {
+        let fresh = |known: &Arc<Known>| known.asked.elapsed() < age;
         // One asks; those who waited for it take what it found.
         let mut noted = self.asking.lock().await;
         if let Some(known) = self.current.load_full().filter(fresh) {

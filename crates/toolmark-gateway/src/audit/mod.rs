@@ -15,7 +15,7 @@ use toolmark_config::sections::Audit;
 use toolmark_config::values::KeptBodies;
 use toolmark_core::digest::ArgumentDigest;
 use toolmark_core::text::visible;
-use toolmark_core::verdict::Decision;
+use toolmark_core::verdict::{Decision, Reason};
 use toolmark_policy::Caller;
 use toolmark_runtime::{DispatchErrorKind, End, Keeping, NotKept, Record, Recorder, Stray, StrayKind};
 use toolmark_store::Micros;
@@ -82,8 +82,8 @@ impl AuditRecorder {
             // Reasons say what a call would have done, in its own words.
             row.reasons =
                 record.verdict.to_json().get("reasons").map(|reasons| self.redactor.value(reasons).to_string().into());
-            let rules: Vec<&Value> =
-                record.verdict.reasons().iter().filter_map(|reason| reason.facts.get("rule")).collect();
+            let by = |reason: &Reason| reason.facts.get("rule").or_else(|| reason.facts.get("policy")).cloned();
+            let rules: Vec<Value> = record.verdict.reasons().iter().filter_map(by).collect();
             row.rules = (!rules.is_empty()).then(|| serde_json::json!(rules).to_string().into());
             row.code = record.verdict.deciding().next().map(|reason| Arc::from(reason.code));
         }

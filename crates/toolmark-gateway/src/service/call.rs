@@ -95,7 +95,11 @@ impl Front {
             size: raw.len(),
         };
         let named = view.name_of(tool).and_then(|name| view.param_headers(name));
-        let headers = named.map(|headers| headers.headers(&arguments)).unwrap_or_default();
+        // The arguments that are sent, which may be others than those that came, are repeated in headers.
+        let headers = |edited: Option<&str>| {
+            let edited = edited.and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
+            named.map(|headers| headers.headers(edited.as_ref().unwrap_or(&arguments))).unwrap_or_default()
+        };
         let settled = pipeline
             .run(
                 snapshot.workspace(),
@@ -112,7 +116,10 @@ impl Front {
                         Brought { failed: true, unfinished: false, bytes: fault.message.as_bytes() }
                     }
                 },
-                |edited| dispatch(&snapshot, tool, &request, edited, headers, context.clone(), span.as_deref()),
+                |edited| {
+                    let headers = headers(edited.as_deref());
+                    dispatch(&snapshot, tool, &request, edited, headers, context.clone(), span.as_deref())
+                },
             )
             .await;
         match settled {

@@ -243,13 +243,16 @@ impl Inner {
 
     /// Opens a new session if the server forgot the old one.
     async fn renew_if_lost(&self) -> Result<(), UpstreamError> {
-        let Link::Http(http) = &self.link else { return Ok(()) };
-        let lost = || http.session().over.is_cancelled() && !http.closed().is_cancelled();
-        if !lost() {
-            return Ok(());
+        match &self.link {
+            // Boxed, since it is rare and every call would have to make room for it.
+            Link::Http(http) if is_lost(http) => Box::pin(self.renew(http)).await,
+            _ => Ok(()),
         }
+    }
+
+    async fn renew(&self, http: &Arc<Http>) -> Result<(), UpstreamError> {
         let _alone = self.renewing.lock().await;
-        if !lost() {
+        if !is_lost(http) {
             return Ok(());
         }
         http.set_session(None, None);
@@ -279,6 +282,11 @@ impl Inner {
             }
         }
     }
+}
+
+/// Whether the server forgot the session.
+fn is_lost(http: &Http) -> bool {
+    http.session().over.is_cancelled() && !http.closed().is_cancelled()
 }
 
 impl Drop for Inner {

@@ -9,12 +9,14 @@ use toolmark_core::digest::Mark;
 
 /// All grants, replaced whole when they change.
 #[derive(Default)]
-pub(super) struct Book(ArcSwap<HashMap<Mark, HashMap<String, Vec<Arc<Grant>>>>>);
+pub(super) struct Book(ArcSwap<ByMark>);
+
+type ByMark = HashMap<Mark, HashMap<String, Vec<Arc<Grant>>>>;
 
 impl Book {
     /// Takes up what holds now.
     pub(super) fn replace(&self, grants: Vec<Grant>) {
-        let mut all: HashMap<Mark, HashMap<String, Vec<Arc<Grant>>>> = HashMap::new();
+        let mut all = ByMark::new();
         for grant in grants {
             let of = all.entry(grant.mark).or_default().entry(grant.principal.clone()).or_default();
             of.push(Arc::new(grant));

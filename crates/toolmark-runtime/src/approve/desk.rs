@@ -3,7 +3,7 @@
 mod decide;
 mod watch;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -74,11 +74,14 @@ struct Shared {
     settings: arc_swap::ArcSwap<DeskSettings>,
     askers: Vec<Arc<dyn Asker>>,
     book: Book,
-    /// Questions that were answered for a call that has not come back, until when: such an answer beats any grant.
+    /// Questions that were answered, and until when that holds. Such an answer beats any grant as long as the ledger has it for a call:
+    /// what is here only says that looking there is worth it.
     answered: Mutex<HashMap<AskKey, Micros>>,
     /// Grows whenever a question may have been answered.
     ticks: channel::Sender<u64>,
     events: broadcast::Sender<DeskEvent>,
+    /// Questions of which those who watch know that they are open.
+    open: Mutex<BTreeSet<AskId>>,
 }
 
 /// How long a question is open, and what then.
@@ -113,6 +116,7 @@ impl Desk {
             answered: Mutex::default(),
             ticks: channel::Sender::new(0),
             events: broadcast::Sender::new(256),
+            open: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -156,12 +160,29 @@ impl Desk {
         };
         // An answer for exactly this call beats a standing one, both ways.
         let own = self.answered().get(&key).is_some_and(|until| now < *until);
-        if !own && let Some(approval) = self.standing(&asked).await? {
+        if own && let Some(approval) = self.own_answer(&key).await? {
+            return Ok(approval);
+        }
+        if let Some(approval) = self.standing(&asked).await? {
             return Ok(approval);
         }
         let patience = self.patience(asking.examination.verdict().reasons());
         let ask = self.question(&asking, key, digest, now, &patience);
         self.put(&asking, ask, &patience).await
+    }
+
+    /// What was said about exactly this call, where that is not used up.
+    async fn own_answer(&self, key: &AskKey) -> Result<Option<Approval>, LedgerError> {
+        let Some(joined) = self.shared.ledger.take_answer(key).await? else {
+            // All calls that it was for have come.
+            self.answered().remove(key);
+            return Ok(None);
+        };
+        let Some(run) = joined.run.map(|run| run.id) else { return Ok(Some(rejected(&joined.ask))) };
+        let mut waiting = WaitingRun { desk: self, run, settled: false };
+        let approval = self.begin(run, &joined.ask).await?;
+        waiting.settled = true;
+        Ok(Some(approval))
     }
 
     /// What a standing answer says about a call.
@@ -223,18 +244,16 @@ impl Desk {
     /// Puts a question to people.
     async fn put(&self, asking: &Asking<'_>, new: Ask, patience: &Patience) -> Result<Approval, LedgerError> {
         let joined = self.shared.ledger.join(&new).await?;
-        let Some(run) = joined.run.map(|run| run.id) else {
-            self.forget(&joined.ask.key);
-            return Ok(rejected(&joined.ask));
-        };
+        let Some(run) = joined.run.map(|run| run.id) else { return Ok(rejected(&joined.ask)) };
         // Whoever waits and goes away leaves a run that the same call takes up again.
         let mut waiting = WaitingRun { desk: self, run, settled: false };
         if joined.fresh {
             self.announce(&joined.ask);
         }
         if joined.ask.state != AskState::Pending {
+            let approval = self.begin(run, &joined.ask).await?;
             waiting.settled = true;
-            return self.begin(run, &joined.ask).await;
+            return Ok(approval);
         }
         let settings = self.shared.settings.load_full();
         let reach = if settings.ask_client { asking.client.reach() } else { Reach::Nowhere };
@@ -271,10 +290,16 @@ impl Desk {
         let ask = self.shared.ledger.ask(joined.ask.id).await?.unwrap_or(joined.ask);
         match &ask.state {
             AskState::Decided(_) => {
+                let approval = self.begin(run, &ask).await?;
                 waiting.settled = true;
-                self.begin(run, &ask).await
+                Ok(approval)
             }
-            AskState::Pending if now < ask.expires => Ok(Approval::Pending(self.instructions(&ask))),
+            AskState::Pending if now < ask.expires => {
+                // Before the caller hears of it: whoever calls again at once takes up this run and does not ask for another.
+                self.shared.ledger.shift(run, &[RunState::Waiting], RunState::Parked).await?;
+                waiting.settled = true;
+                Ok(Approval::Pending(self.instructions(&ask)))
+            }
             AskState::Pending | AskState::Expired => {
                 self.sweep().await;
                 Ok(Approval::Rejected(Some("Nobody answered in time.".into())))
@@ -340,7 +365,6 @@ impl Desk {
         let AskState::Decided(decided) = &ask.state else {
             return Ok(Approval::Failed(Box::new(DecideError::Expired.report())));
         };
-        self.forget(&ask.key);
         if !decided.allows {
             self.shared.ledger.shift(run, &[RunState::Waiting, RunState::Held], RunState::Withdrawn).await?;
             return Ok(rejected(ask));
@@ -382,8 +406,7 @@ impl Desk {
     /// Who hears of a new question besides the client.
     fn announce(&self, ask: &Ask) {
         let ask = Arc::new(ask.clone());
-        // Nobody may be watching.
-        let _ = self.shared.events.send(DeskEvent::Asked(Arc::clone(&ask)));
+        self.tell_asked(&ask);
         for asker in &self.shared.askers {
             let (desk, asker, ask) = (self.clone(), Arc::clone(asker), Arc::clone(&ask));
             tokio::spawn(async move {
@@ -420,10 +443,6 @@ impl Desk {
 
     fn answered(&self) -> std::sync::MutexGuard<'_, HashMap<AskKey, Micros>> {
         self.shared.answered.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn forget(&self, key: &AskKey) {
-        self.answered().remove(key);
     }
 }
 

@@ -17,6 +17,10 @@ pub trait Ledger: Send + Sync {
     /// Makes a call part of the question that is the same and stands, or of this new one.
     fn join<'a>(&'a self, new: &'a Ask) -> Later<'a, Result<Joined, LedgerError>>;
 
+    /// Makes a call part of a question that was answered for it: with the run that it waited in, or with none where the answer is no.
+    /// Nothing where no answer is left for it.
+    fn take_answer<'a>(&'a self, key: &'a AskKey) -> Later<'a, Result<Option<Joined>, LedgerError>>;
+
     /// One question.
     fn ask(&self, id: AskId) -> Later<'_, Result<Option<Ask>, LedgerError>>;
 

@@ -71,6 +71,10 @@ impl Ledger for StoreLedger {
         Box::pin(async move { self.store.join_ask(new, &self.node).await.map_err(|error| failed(&error)) })
     }
 
+    fn take_answer<'a>(&'a self, key: &'a AskKey) -> Later<'a, Result<Option<Joined>, LedgerError>> {
+        Box::pin(async move { self.store.take_answer(key, &self.node).await.map_err(|error| failed(&error)) })
+    }
+
     fn ask(&self, id: AskId) -> Later<'_, Result<Option<Ask>, LedgerError>> {
         Box::pin(async move { self.store.ask(id).await.map_err(|error| failed(&error)) })
     }
@@ -106,7 +110,9 @@ impl Ledger for StoreLedger {
     fn expire(&self) -> Later<'_, Result<u64, LedgerError>> {
         Box::pin(async move {
             let now = self.store.now();
-            if self.cleared.load(Ordering::Relaxed) <= now.before(CLEAR).get() {
+            let cleared = self.cleared.load(Ordering::Relaxed);
+            // A clock that went back must not keep this from happening until it is there again.
+            if cleared <= now.before(CLEAR).get() || cleared > now.get() {
                 self.cleared.store(now.get(), Ordering::Relaxed);
                 self.store.clear_away(&self.node).await.map_err(|error| failed(&error))?;
             }

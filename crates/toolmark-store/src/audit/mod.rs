@@ -4,6 +4,7 @@
 //! [`AuditSink`] takes records off the hot path; [`AuditReader`] gives them back; `verify` follows the chain of each node;
 //! `trim` ends the life of old records without breaking it.
 
+mod calls;
 mod chain;
 mod export;
 mod node;
@@ -13,6 +14,7 @@ mod sink;
 mod trim;
 mod verify;
 
+pub use calls::{AuditCall, CallReader};
 pub use chain::{AuditEntry, Chain, ChainRow, Head, Link};
 pub use export::ExportError;
 pub use node::NodeClaim;

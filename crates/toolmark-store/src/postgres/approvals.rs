@@ -25,10 +25,11 @@ impl Postgres {
             sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended('toolmark/ask/' || current_schema() || $1, 0))");
         let query = query.bind(kept(new.key.as_str()));
         query.execute(&mut *transaction).await.map_err(|error| self.error(&error))?;
-        // Held, so that nobody decides between reading the question and taking part in it.
+        // Held, so that nobody decides between reading the question and taking part in it. Answers before questions: a clock that
+        // jumped may have left both.
         let standing = sqlx::query(
             "SELECT body FROM asks WHERE key = $1 AND state <> 'expired' AND expires_us > $2 \
-             ORDER BY id DESC LIMIT 20 FOR UPDATE",
+             ORDER BY state = 'pending', id DESC LIMIT 20 FOR UPDATE",
         );
         let standing = standing.bind(kept(new.key.as_str())).bind(new.created.get());
         let rows = standing.fetch_all(&mut *transaction).await.map_err(|error| self.error(&error))?;
@@ -56,6 +57,32 @@ impl Postgres {
         self.note_change(&mut transaction, "asks", Change::Ask(new.id)).await?;
         self.commit(transaction).await?;
         Ok(Joined { ask: new.clone(), run: Some(run), fresh: true })
+    }
+
+    pub(super) async fn take_decided(
+        &self,
+        key: &AskKey,
+        node: &str,
+        at: Micros,
+    ) -> Result<Option<Joined>, StoreError> {
+        let mut transaction = self.begin(Survives::PowerLoss).await?;
+        let decided = sqlx::query(
+            "SELECT body FROM asks WHERE key = $1 AND (state = 'approved' OR state = 'rejected') AND expires_us > $2 \
+             ORDER BY id DESC LIMIT 20",
+        );
+        let decided = decided.bind(kept(key.as_str())).bind(at.get());
+        let rows = decided.fetch_all(&mut *transaction).await.map_err(|error| self.error(&error))?;
+        for row in &rows {
+            let ask = self.ask_of(row)?;
+            if matches!(&ask.state, AskState::Decided(decided) if !decided.allows) {
+                return Ok(Some(Joined { ask, run: None, fresh: false }));
+            }
+            if let Some(found) = self.take_up(&mut transaction, ask.id, node, at).await? {
+                self.commit(transaction).await?;
+                return Ok(Some(Joined { ask, run: Some(found), fresh: false }));
+            }
+        }
+        Ok(None)
     }
 
     async fn insert_ask(&self, transaction: &mut Writing, ask: &Ask) -> Result<(), StoreError> {

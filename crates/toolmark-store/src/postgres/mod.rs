@@ -7,6 +7,7 @@
 mod address;
 mod approvals;
 mod audit;
+mod baselines;
 mod definitions;
 mod error;
 mod migrate;
@@ -34,7 +35,7 @@ pub use self::address::Address;
 pub(crate) use self::address::Misspelled;
 use self::audit::Doubts;
 use crate::approvals::AskFilter;
-use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
@@ -226,6 +227,15 @@ impl Backend for Postgres {
         self.within(self.load_page(filter, order, after, limit))
     }
 
+    fn calls_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditCall)>> {
+        self.within(self.load_calls(filter, after, limit))
+    }
+
     fn chains(&self) -> Answer<'_, Vec<Chain>> {
         self.within(self.load_chains())
     }
@@ -260,6 +270,10 @@ impl Backend for Postgres {
 
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined> {
         self.within(self.take_part(new, run, node))
+    }
+
+    fn take_answer<'a>(&'a self, key: &'a AskKey, node: &'a str, at: Micros) -> Answer<'a, Option<Joined>> {
+        self.within(self.take_decided(key, node, at))
     }
 
     fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>> {
@@ -376,8 +390,44 @@ impl Backend for Postgres {
         Box::pin(self.take_all(parts))
     }
 
+    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {
+        self.within(self.load_baseline(task))
+    }
+
+    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>> {
+        self.within(self.load_baselines())
+    }
+
+    fn change_baseline<'a>(
+        &'a self,
+        task: &'a str,
+        before: Option<&'a str>,
+        text: &'a str,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        self.within(self.save_baseline(task, before, text, at))
+    }
+
     fn failure(&self, detail: &str) -> StoreError {
         StoreError::new(&self.place, Fault::Failed, detail)
+    }
+
+    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {
+        self.within(self.load_baseline(task))
+    }
+
+    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>> {
+        self.within(self.load_baselines())
+    }
+
+    fn change_baseline<'a>(
+        &'a self,
+        task: &'a str,
+        before: Option<&'a str>,
+        text: &'a str,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        self.within(self.save_baseline(task, before, text, at))
     }
 
     fn close(&self) -> Answer<'_, ()> {

@@ -15,8 +15,10 @@ use crate::time::Micros;
 impl Sqlite {
     pub(super) async fn take_part(&self, new: &Ask, run: RunId, node: &str) -> Result<Joined, StoreError> {
         let mut transaction = self.begin(Survives::PowerLoss).await?;
+        // Answers before questions: a clock that jumped may have left both.
         let standing = sqlx::query(
-            "SELECT body FROM asks WHERE key = ? AND state <> 'expired' AND expires_us > ? ORDER BY id DESC LIMIT 20",
+            "SELECT body FROM asks WHERE key = ? AND state <> 'expired' AND expires_us > ? \
+             ORDER BY state = 'pending', id DESC LIMIT 20",
         );
         let standing = standing.bind(new.key.as_str()).bind(new.created.get());
         let rows = standing.fetch_all(&mut *transaction).await.map_err(|error| self.error(&error))?;
@@ -44,6 +46,32 @@ impl Sqlite {
         self.note_change(&mut transaction, "asks").await?;
         self.commit(transaction).await?;
         Ok(Joined { ask: new.clone(), run: Some(run), fresh: true })
+    }
+
+    pub(super) async fn take_decided(
+        &self,
+        key: &AskKey,
+        node: &str,
+        at: Micros,
+    ) -> Result<Option<Joined>, StoreError> {
+        let mut transaction = self.begin(Survives::PowerLoss).await?;
+        let decided = sqlx::query(
+            "SELECT body FROM asks WHERE key = ? AND (state = 'approved' OR state = 'rejected') AND expires_us > ? \
+             ORDER BY id DESC LIMIT 20",
+        );
+        let decided = decided.bind(key.as_str().to_owned()).bind(at.get());
+        let rows = decided.fetch_all(&mut *transaction).await.map_err(|error| self.error(&error))?;
+        for row in &rows {
+            let ask = self.ask_of(row)?;
+            if matches!(&ask.state, AskState::Decided(decided) if !decided.allows) {
+                return Ok(Some(Joined { ask, run: None, fresh: false }));
+            }
+            if let Some(found) = self.take_up(&mut transaction, ask.id, node, at).await? {
+                self.commit(transaction).await?;
+                return Ok(Some(Joined { ask, run: Some(found), fresh: false }));
+            }
+        }
+        Ok(None)
     }
 
     /// A parked run of a question, for this node.

@@ -5,6 +5,7 @@
 
 mod approvals;
 mod audit;
+mod baselines;
 mod claim;
 mod definitions;
 mod migrate;
@@ -23,7 +24,7 @@ use toolmark_core::approval::{
 };
 
 use crate::approvals::AskFilter;
-use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
@@ -216,6 +217,15 @@ impl Backend for Sqlite {
         Box::pin(self.load_page(filter, order, after, limit))
     }
 
+    fn calls_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditCall)>> {
+        Box::pin(self.load_calls(filter, after, limit))
+    }
+
     fn chains(&self) -> Answer<'_, Vec<Chain>> {
         Box::pin(self.load_chains())
     }
@@ -251,6 +261,10 @@ impl Backend for Sqlite {
 
     fn join_ask<'a>(&'a self, new: &'a Ask, run: RunId, node: &'a str) -> Answer<'a, Joined> {
         Box::pin(self.take_part(new, run, node))
+    }
+
+    fn take_answer<'a>(&'a self, key: &'a AskKey, node: &'a str, at: Micros) -> Answer<'a, Option<Joined>> {
+        Box::pin(self.take_decided(key, node, at))
     }
 
     fn ask(&self, id: AskId) -> Answer<'_, Option<Ask>> {
@@ -369,6 +383,24 @@ impl Backend for Sqlite {
 
     fn failure(&self, detail: &str) -> StoreError {
         StoreError::new(&self.place, Fault::Failed, detail)
+    }
+
+    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {
+        Box::pin(self.load_baseline(task))
+    }
+
+    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>> {
+        Box::pin(self.load_baselines())
+    }
+
+    fn change_baseline<'a>(
+        &'a self,
+        task: &'a str,
+        before: Option<&'a str>,
+        text: &'a str,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        Box::pin(self.save_baseline(task, before, text, at))
     }
 
     fn close(&self) -> Answer<'_, ()> {

@@ -350,3 +350,28 @@ pub(crate) async fn questions_are_listed_newest_first_in_pages(place: &impl Plac
     let tool = AskFilter { mark: MARK.parse().ok(), ..AskFilter::default() };
     assert_eq!(store.asks(&tool, None, 100).await.expect("asks").len(), 5);
 }
+
+pub(crate) async fn an_answer_is_taken_by_one_call_and_a_no_by_all(place: &impl Place) {
+    let store = place.open().await;
+    let first = ask(1, r#"{"n":1}"#);
+    place.clock().set(20);
+    assert_eq!(store.take_answer(&first.key, "n1").await.expect("read"), None, "nobody asked");
+    let run = joined(&store, &first).await;
+    store.move_run(run, &[RunState::Waiting], RunState::Parked).await.expect("moved");
+    assert_eq!(store.take_answer(&first.key, "n1").await.expect("read"), None, "nobody answered");
+    approve(&store, &first, 20).await;
+    let (one, two) = tokio::join!(store.take_answer(&first.key, "n1"), store.take_answer(&first.key, "n2"));
+    let taken: Vec<_> = [one, two].into_iter().filter_map(|taken| taken.expect("read")).collect();
+    let [taken] = taken.as_slice() else { panic!("{taken:?}") };
+    let state = taken.run.as_ref().map(|taken| (taken.id, taken.state));
+    assert_eq!((state, taken.fresh), (Some((run, RunState::Waiting)), false));
+    let no = ask(2, r#"{"n":2}"#);
+    joined(&store, &no).await;
+    decide(&store, &no, &Ruling::once(false, given(20))).await;
+    for node in ["n1", "n2", "n1"] {
+        let taken = store.take_answer(&no.key, node).await.expect("read").expect("it stands");
+        assert_eq!((taken.ask.id, taken.run, taken.fresh), (no.id, None, false));
+    }
+    place.clock().set(1000);
+    assert_eq!(store.take_answer(&no.key, "n1").await.expect("read"), None, "its time is over");
+}

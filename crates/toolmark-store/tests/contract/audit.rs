@@ -520,3 +520,21 @@ pub(crate) async fn old_intents_go_with_their_time(place: &impl Place) {
     assert_eq!(store.recover_audit(&claim).await.expect("recovered"), 0);
     assert_eq!(ends(&store, AuditFilter::default()).await, [(2, Outcome::Ok)]);
 }
+
+pub(crate) async fn calls_are_read_in_the_order_of_time_without_what_judging_does_not_need(place: &impl Place) {
+    let store = place.open().await;
+    write(&store, (1..=5_000).map(|number| if number % 2 == 0 { full(number) } else { record(number) })).await;
+    write(&store, [intent(5_001), AuditRecord { time: Micros::new(-1), ..full(5_002) }]).await;
+    let filter = AuditFilter { bodies: true, ..AuditFilter::default() };
+    let (mut narrow, mut whole) = (store.calls(filter.clone()), store.audit(filter, Order::Oldest));
+    let mut count = 0;
+    while let Some(call) = narrow.next().await.expect("a call") {
+        let entry = whole.next().await.expect("a record").expect("as many records");
+        assert_eq!(call, entry.into());
+        count += 1;
+    }
+    assert_eq!(count, 5_002);
+    let few = AuditFilter { node: Some("node-a".into()), since: Some(Micros::new(4_999)), ..AuditFilter::default() };
+    assert_eq!(store.audit_span(&few).await.expect("a span"), Some((Micros::new(4_999), Micros::new(5_001))));
+    assert_eq!(store.calls(few).page().await.expect("calls").len(), 3);
+}

@@ -35,6 +35,7 @@ pub(super) struct Measured {
     p99_us: Option<f64>,
     pub(super) cpu_us: Option<f64>,
     memory_kib: Option<f64>,
+    bytes: Option<f64>,
     /// POSTs that reached the server for each that the client sent.
     #[serde(default)]
     pub(super) posts: f64,
@@ -51,6 +52,10 @@ impl Work {
 
     pub(super) const fn list(workers: usize) -> Self {
         Self { kind: Kind::List, workers }
+    }
+
+    pub(super) fn is_list(self) -> bool {
+        self.kind == Kind::List
     }
 
     /// What is measured, in words.
@@ -99,6 +104,11 @@ impl Measured {
 
     pub(super) fn p99(&self) -> f64 {
         self.p99_us.unwrap_or(f64::NAN)
+    }
+
+    /// How large an answer is, in bytes.
+    pub(super) fn bytes(&self) -> f64 {
+        self.bytes.unwrap_or(f64::NAN)
     }
 
     /// Memory in MiB.

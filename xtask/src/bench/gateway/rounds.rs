@@ -33,13 +33,13 @@ impl Rounds {
         let targets = setup.targets(shape)?;
         for round in 0..self.count {
             for &work in works {
-                for target in &targets {
+                for target in targets.iter().filter(|target| work.is_list() || !target.lists_only) {
                     let before = posts(setup.port())?;
                     let sent = work.send(&target.url, target.pid, self.lasts);
                     let mut measured = match sent {
                         Ok(measured) => measured,
                         // A peer that fails has no figure; we and the floor must have one.
-                        Err(error) if !matches!(target.name, "direct" | "floor" | "toolmark") => {
+                        Err(error) if !target.is_ours() => {
                             say(&format!("{}, {}: {error}", target.name, work.name()));
                             continue;
                         }
@@ -89,11 +89,12 @@ impl Rounds {
 
     /// Prints the medians, one line for each shape, work and target.
     pub(super) fn print(&self) {
-        let head = ["what", "who", "calls/s", "to direct", "added p50", "added p99", "CPU/call", "memory", "POSTs"];
-        let line = |cells: [&str; 9]| {
+        let head =
+            ["what", "who", "calls/s", "to direct", "added p50", "added p99", "CPU/call", "memory", "bytes", "POSTs"];
+        let line = |cells: [&str; 10]| {
             let [what, who, rest @ ..] = cells;
             let rest: String = rest.iter().map(|cell| format!(" {cell:>10}")).collect();
-            let _ = writeln!(io::stdout(), "{what:<56} {who:<14}{rest}");
+            let _ = writeln!(io::stdout(), "{what:<56} {who:<16}{rest}");
         };
         line(head);
         let mut seen = Vec::new();
@@ -118,6 +119,7 @@ impl Rounds {
                 &format!("{:.0} µs", added(Measured::p99)),
                 &format!("{:.1} µs", figure(|own| own.cpu_us.unwrap_or(f64::NAN))),
                 &format!("{:.0} MiB", figure(Measured::memory)),
+                &format!("{:.0}", figure(Measured::bytes)),
                 &format!("{:.2}", figure(|own| own.posts)),
             ]);
         }

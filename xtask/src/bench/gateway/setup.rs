@@ -14,6 +14,38 @@ use crate::run::{say, target};
 /// One policy, so that there is one to judge by.
 const RULE: &str = "[[rules]]\nverdict = \"deny\"\nbehavior = \"MUTATES|DELETE|*\"\n";
 
+/// No audit, to see what it costs.
+const SILENT: &str = "[audit]\nenabled = false\n";
+
+/// How many records a store holds that has been used for long.
+const ROWS: u64 = 10_000_000;
+
+/// Makes a store of a few records one of many, each a copy with an id of its own. The chain is broken by it, which no call looks at.
+const GROW: &str = r#"
+import sqlite3, sys
+store, rows = sys.argv[1], int(sys.argv[2])
+db = sqlite3.connect(store, isolation_level=None)
+db.execute("PRAGMA synchronous = OFF")
+db.execute("PRAGMA cache_size = -400000")
+names = [row[1] for row in db.execute("PRAGMA table_info(audit)")]
+copied = [name for name in names if name not in ("position", "seq", "id", "time_us")]
+first = db.execute("SELECT count(*), max(seq), min(time_us) FROM audit").fetchone()
+have, seq, time = first
+sample = min(have, 20000)
+while have < rows:
+    part = min(sample, rows - have)
+    db.execute("BEGIN")
+    db.execute(
+        "INSERT INTO audit (seq, id, time_us, %s) SELECT ? + row_number() OVER (), randomblob(16), ? + row_number() OVER () * 1000, %s "
+        "FROM (SELECT * FROM audit ORDER BY position LIMIT ?)" % (", ".join(copied), ", ".join(copied)),
+        (seq, time, part),
+    )
+    db.execute("COMMIT")
+    have, seq, time = have + part, seq + part, time + part * 1000
+db.execute("UPDATE audit_nodes SET head_seq = (SELECT max(seq) FROM audit)")
+db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+"#;
+
 /// What is behind the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shape {
@@ -31,8 +63,13 @@ pub(super) struct Target {
     pub(super) url: String,
     /// The process whose cost is told.
     pub(super) pid: u32,
+    /// It differs from another in its lists only.
+    pub(super) lists_only: bool,
     _running: Option<Running>,
 }
+
+/// Profiles whose lists say less than all, and what their rows are called.
+const LISTS: [(&str, &str); 2] = [("mark", "toolmark, mark"), ("none", "toolmark, none")];
 
 /// The server, and where everything else is written.
 pub(super) struct Setup {
@@ -40,6 +77,7 @@ pub(super) struct Setup {
     port: u16,
     server: Running,
     peers: Option<Peers>,
+    large: bool,
 }
 
 impl Shape {
@@ -78,8 +116,15 @@ impl Shape {
     }
 }
 
+impl Target {
+    /// Whether a run without it says nothing.
+    pub(super) fn is_ours(&self) -> bool {
+        matches!(self.name, "direct" | "floor" | "toolmark" | "silent" | "large") || self.lists_only
+    }
+}
+
 impl Setup {
-    pub(super) fn new(peers: bool) -> Result<Self, String> {
+    pub(super) fn new(peers: bool, large: bool) -> Result<Self, String> {
         let folder = target().join("bench-gateway");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let port = free_port()?;
@@ -88,7 +133,7 @@ impl Setup {
         let server = Running::start(&mut server, &folder.join("upstream.log"))?;
         ready(&format!("http://127.0.0.1:{port}/mcp"), 50)?;
         let peers = peers.then(|| Peers::install(&folder)).transpose()?;
-        Ok(Self { folder, port, server, peers })
+        Ok(Self { folder, port, server, peers, large })
     }
 
     pub(super) fn port(&self) -> u16 {
@@ -98,9 +143,20 @@ impl Setup {
     /// Everything that is compared in a shape: the bare server first.
     pub(super) fn targets(&self, shape: Shape) -> Result<Vec<Target>, String> {
         let url = format!("http://127.0.0.1:{}{}", self.port, shape.path());
-        let mut targets = vec![Target { name: "direct", url, pid: self.server.id(), _running: None }];
-        targets.push(self.floor(shape)?);
-        targets.push(self.gateway(shape)?);
+        let direct = Target { name: "direct", url, pid: self.server.id(), lists_only: false, _running: None };
+        let (floor, gateway) = (self.floor(shape)?, self.gateway(shape)?);
+        let lists = LISTS.map(|(profile, name)| {
+            let url = format!("{}/list-{profile}", gateway.url);
+            Target { name, url, pid: gateway.pid, lists_only: true, _running: None }
+        });
+        let mut targets = vec![direct, floor, gateway];
+        targets.extend(lists);
+        if shape == Shape::One {
+            targets.push(self.started(shape, "silent", SILENT)?);
+        }
+        if shape == Shape::One && self.large {
+            targets.push(self.large()?);
+        }
         for peer in self.peers.iter().flat_map(|peers| peers.commands(shape, self.port)) {
             match self.peer(shape, peer.name, peer.command, peer.port) {
                 Ok(target) => targets.push(target),
@@ -118,36 +174,63 @@ impl Setup {
         let running = Running::start(&mut floor, &self.folder.join("floor.log"))?;
         let url = format!("http://127.0.0.1:{port}{}", shape.path());
         ready(&url, shape.tools())?;
-        Ok(Target { name: "floor", url, pid: running.id(), _running: Some(running) })
+        Ok(Target { name: "floor", url, pid: running.id(), lists_only: false, _running: Some(running) })
     }
 
     fn peer(&self, shape: Shape, name: &'static str, mut command: Command, port: u16) -> Result<Target, String> {
         let running = Running::start(&mut command, &self.folder.join(format!("{name}.log")))?;
         let url = format!("http://127.0.0.1:{port}/mcp");
         ready(&url, shape.tools())?;
-        Ok(Target { name, url, pid: running.id(), _running: Some(running) })
+        Ok(Target { name, url, pid: running.id(), lists_only: false, _running: Some(running) })
     }
 
     fn gateway(&self, shape: Shape) -> Result<Target, String> {
-        let (running, url) = self.start_gateway(shape)?;
+        self.started(shape, "toolmark", "")
+    }
+
+    fn started(&self, shape: Shape, name: &'static str, more: &str) -> Result<Target, String> {
+        self.forget(name);
+        let (running, url) = self.start_gateway(shape, name, more)?;
         ready(&url, shape.tools())?;
-        Ok(Target { name: "toolmark", url, pid: running.id(), _running: Some(running) })
+        Ok(Target { name, url, pid: running.id(), lists_only: false, _running: Some(running) })
+    }
+
+    /// The gateway on a store that holds ten million records already.
+    fn large(&self) -> Result<Target, String> {
+        let few = self.started(Shape::One, "large", "")?;
+        super::Work::echo(16).send(&few.url, few.pid, Duration::from_secs(5))?;
+        // What it remembers is written when it ends.
+        drop(few);
+        say(&format!("making a store of {ROWS} records, which takes a while and some 10 GB"));
+        let mut grow = Command::new("python3");
+        grow.args(["-c", GROW]).arg(self.folder.join("large.db")).arg(ROWS.to_string());
+        let grown = grow.status().map_err(|error| format!("python3: {error}"))?;
+        if !grown.success() {
+            return Err("the large store could not be made".into());
+        }
+        let (running, url) = self.start_gateway(Shape::One, "large", "")?;
+        ready(&url, Shape::One.tools())?;
+        Ok(Target { name: "large", url, pid: running.id(), lists_only: false, _running: Some(running) })
+    }
+
+    /// Removes what an earlier gateway of this name remembered, if there was one.
+    fn forget(&self, name: &str) {
+        for end in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(self.folder.join(format!("{name}.db{end}")));
+        }
     }
 
     /// The gateway with a policy and an audit in a file of its own.
-    fn start_gateway(&self, shape: Shape) -> Result<(Running, String), String> {
-        let config = self.folder.join("toolmark.toml");
-        let store = self.folder.join("toolmark.db");
-        for old in ["toolmark.db", "toolmark.db-wal", "toolmark.db-shm"] {
-            // It may not be there.
-            let _ = fs::remove_file(self.folder.join(old));
-        }
-        fs::write(&config, self.config(shape)).map_err(|error| format!("{}: {error}", config.display()))?;
+    fn start_gateway(&self, shape: Shape, name: &str, more: &str) -> Result<(Running, String), String> {
+        let config = self.folder.join(format!("{name}.toml"));
+        let store = self.folder.join(format!("{name}.db"));
+        let text = self.config(shape) + more;
+        fs::write(&config, text).map_err(|error| format!("{}: {error}", config.display()))?;
         let port = free_port()?;
         let mut gateway = Command::new(target().join("release/toolmark"));
         gateway.arg("up").arg("--config").arg(&config).arg("--store").arg(&store);
         gateway.args(["--listen", &format!("127.0.0.1:{port}")]).current_dir(&self.folder);
-        let running = Running::start(&mut gateway, &self.folder.join("toolmark.log"))?;
+        let running = Running::start(&mut gateway, &self.folder.join(format!("{name}.log")))?;
         Ok((running, format!("http://127.0.0.1:{port}/mcp")))
     }
 
@@ -159,12 +242,16 @@ impl Setup {
                 None => writeln!(config, "[packs.{name}]\ncommand = {:?}\nargs = [\"upstream\"]\n", program()),
             };
         }
+        for (profile, _) in LISTS {
+            let _ = writeln!(config, "[profiles.list-{profile}]\nclient = \"generic\"\nlist_meta = \"{profile}\"\n");
+        }
         config + RULE
     }
 
     /// From starting the process to the first list of tools.
     pub(super) fn cold_start(&self) -> Result<Duration, String> {
-        let (running, url) = self.start_gateway(Shape::One)?;
+        self.forget("toolmark");
+        let (running, url) = self.start_gateway(Shape::One, "toolmark", "")?;
         let at = ready(&url, Shape::One.tools())?;
         Ok(Duration::from_secs_f64((at - running.started).max(0.0)))
     }

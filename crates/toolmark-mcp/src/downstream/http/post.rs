@@ -140,7 +140,7 @@ impl<S: Service> Endpoint<S> {
             }
             Message::Notification { method, params } => {
                 if let Some(notification) = self.shared.note(&method, params, &session) {
-                    self.shared.service.notified(notification).await;
+                    Box::pin(self.shared.service.notified(notification)).await;
                 }
                 response::empty(StatusCode::ACCEPTED)
             }
@@ -155,11 +155,12 @@ impl<S: Service> Endpoint<S> {
         match admitted {
             Admitted::Reply(status, body) => response::json(status, body),
             Admitted::Noted(body, notification) => {
-                self.shared.service.notified(notification).await;
+                Box::pin(self.shared.service.notified(notification)).await;
                 response::json(StatusCode::OK, body)
             }
             Admitted::Call(ticket, run) if ticket.method == "subscriptions/listen" => {
-                self.answer_listen(ticket, run, accepts).await
+                // Boxed, like what is below: calls make no room for it.
+                Box::pin(self.answer_listen(ticket, run, accepts)).await
             }
             Admitted::Call(ticket, run) => self.answer_call(ticket, run, accepts).await,
         }

@@ -38,7 +38,8 @@ pub(super) async fn read(
     let kind = content(response.headers());
     let status_code = response.status();
     if !status_code.is_success() {
-        return refused(http, session, id, response).await.map(|reply| (reply, None));
+        // What most answers are not is boxed, so that they need no room for it.
+        return Box::pin(refused(http, session, id, response)).await.map(|reply| (reply, None));
     }
     match kind {
         Content::Json => {
@@ -52,7 +53,8 @@ pub(super) async fn read(
                 Some(id) => &session.known_as(id),
                 None => session,
             };
-            read_events(http, session, id, response.into_body()).await.map(|reply| (reply, new_session))
+            let events = Box::pin(read_events(http, session, id, response.into_body()));
+            events.await.map(|reply| (reply, new_session))
         }
         Content::Other => {
             Err(UpstreamError::protocol(format!("an answer with status {status_code} that is neither JSON nor events")))

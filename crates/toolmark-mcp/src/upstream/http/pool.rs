@@ -86,7 +86,8 @@ impl Pool {
         loop {
             let (mut sender, used) = match self.take().await {
                 Some(sender) => (sender, true),
-                None => (self.connect().await?, false),
+                // Boxed: most requests find a connection, and need no room for making one.
+                None => (Box::pin(self.connect()).await?, false),
             };
             match sender.try_send_request(request).await {
                 Ok(response) => {

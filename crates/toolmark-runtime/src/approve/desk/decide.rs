@@ -88,6 +88,7 @@ impl Desk {
     pub(super) fn settled(&self, ask: &Ask) {
         self.answered().insert(ask.key.clone(), ask.expires);
         self.shared.ticks.send_modify(|ticks| *ticks += 1);
+        self.open_asks().remove(&ask.id);
         // Nobody may be watching.
         let _ = self.shared.events.send(DeskEvent::Settled(Arc::new(ask.clone())));
     }

@@ -1,10 +1,11 @@
 //! What other nodes and other programs decide: heard of when they say so, found anyway when nobody does.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use toolmark_core::approval::{ApprovalsVersion, Ask, AskId, AskState};
+use toolmark_core::approval::{ApprovalsVersion, Ask, AskId, AskKey, AskState};
+use toolmark_core::time::Micros;
 
 use super::super::ledger::LedgerError;
 use super::{Desk, DeskEvent};
@@ -18,14 +19,13 @@ impl Desk {
     /// Follows what changes until the future is dropped. Without it, grants and answers of other programs are not seen.
     pub async fn follow(&self) {
         let mut seen: Option<ApprovalsVersion> = None;
-        let mut open: BTreeMap<AskId, ()> = BTreeMap::new();
         let mut tidied = tokio::time::Instant::now();
         loop {
             if tidied.elapsed() >= TIDY {
                 self.tidy().await;
                 tidied = tokio::time::Instant::now();
             }
-            match self.look(seen, &mut open).await {
+            match self.look(seen).await {
                 Ok(version) => seen = Some(version),
                 Err(error) => tracing::warn!(%error, "whether questions were answered cannot be seen"),
             }
@@ -42,11 +42,7 @@ impl Desk {
         Ok(())
     }
 
-    async fn look(
-        &self,
-        seen: Option<ApprovalsVersion>,
-        open: &mut BTreeMap<AskId, ()>,
-    ) -> Result<ApprovalsVersion, LedgerError> {
+    async fn look(&self, seen: Option<ApprovalsVersion>) -> Result<ApprovalsVersion, LedgerError> {
         self.sweep().await;
         let version = self.shared.ledger.version().await?;
         if seen.is_none_or(|seen| seen.grants != version.grants) {
@@ -54,37 +50,59 @@ impl Desk {
         }
         if seen.is_none_or(|seen| seen.asks != version.asks) {
             let answered = self.shared.ledger.answered().await?;
-            *self.answered() = answered.into_iter().collect();
+            self.remember(answered);
             self.shared.ticks.send_modify(|ticks| *ticks += 1);
-            if self.shared.events.receiver_count() > 0 {
-                self.tell(open).await?;
-            } else {
-                open.clear();
-            }
+            // Even if nobody watches: whoever begins to must hear of the next change.
+            self.tell(seen.is_none()).await?;
         }
         Ok(version)
     }
 
-    /// Tells those who watch what other programs asked and answered.
-    async fn tell(&self, open: &mut BTreeMap<AskId, ()>) -> Result<(), LedgerError> {
-        let first = open.is_empty();
+    /// Adds to the answers that are known: somebody may have decided since these were read.
+    fn remember(&self, answered: Vec<(AskKey, Micros)>) {
+        let now = self.shared.ledger.now();
+        let mut known = self.answered();
+        known.retain(|_, until| now < *until);
+        known.extend(answered);
+    }
+
+    /// Tells those who watch what other programs asked and answered. What is open at the `first` look is no news.
+    async fn tell(&self, first: bool) -> Result<(), LedgerError> {
         let pending = self.shared.ledger.pending(u32::try_from(FOLLOWED).unwrap_or(u32::MAX)).await?;
-        let now: BTreeMap<AskId, ()> = pending.iter().map(|ask| (ask.id, ())).collect();
+        let now: BTreeSet<AskId> = pending.iter().map(|ask| ask.id).collect();
         for ask in pending.into_iter().rev() {
-            if !first && !open.contains_key(&ask.id) {
-                let _ = self.shared.events.send(DeskEvent::Asked(Arc::new(ask)));
+            if first {
+                self.open_asks().insert(ask.id);
+            } else {
+                self.tell_asked(&Arc::new(ask));
             }
         }
-        let ended: Vec<AskId> = open.keys().filter(|id| !now.contains_key(id)).copied().collect();
-        for id in ended {
-            if let Some(ask) = self.shared.ledger.ask(id).await?
-                && ask.state != AskState::Pending
+        let missing: Vec<AskId> = self.open_asks().difference(&now).take(FOLLOWED).copied().collect();
+        for id in missing {
+            let ask = self.shared.ledger.ask(id).await?;
+            // One that was asked since is open.
+            if ask.as_ref().is_some_and(|ask| ask.state == AskState::Pending) {
+                continue;
+            }
+            if self.open_asks().remove(&id)
+                && let Some(ask) = ask
             {
                 let _ = self.shared.events.send(DeskEvent::Settled(Arc::new(ask)));
             }
         }
-        *open = now;
         Ok(())
+    }
+
+    /// Tells those who watch of a question, once.
+    pub(super) fn tell_asked(&self, ask: &Arc<Ask>) {
+        if self.open_asks().insert(ask.id) {
+            // Nobody may be watching.
+            let _ = self.shared.events.send(DeskEvent::Asked(Arc::clone(ask)));
+        }
+    }
+
+    pub(super) fn open_asks(&self) -> MutexGuard<'_, BTreeSet<AskId>> {
+        self.shared.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns when a question is open no more.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Executor as _, QueryBuilder, Row as _, Sqlite as Database};
+use toolmark_core::digest::{ArgumentDigest, DefinitionDigest, Mark};
 use toolmark_core::verdict::Decision;
 use uuid::Uuid;
 
 use super::append::{signed, unsigned};
 use crate::audit::{
-    AuditCursor, AuditEntry, AuditFilter, AuditRecord, AuditTool, Bodies, Chain, ChainRow, Head, Link, Order, Outcome,
-    Timings,
+    AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, AuditTool, Bodies, Chain, ChainRow, Head, Link,
+    Order, Outcome, Timings,
 };
 use crate::error::StoreError;
 use crate::sqlite::Sqlite;
@@ -44,6 +45,34 @@ impl Sqlite {
             Ok((AuditCursor { time: entry.record.time, position }, entry))
         };
         rows.iter().map(read).collect()
+    }
+
+    pub(in crate::sqlite) async fn load_calls(
+        &self,
+        filter: &AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Result<Vec<(AuditCursor, AuditCall)>, StoreError> {
+        let mut query = QueryBuilder::new(
+            "SELECT a.position, a.id, a.time_us, a.caller, a.session, a.canonical, a.definition, a.task, a.verdict, a.code, \
+             a.rules, a.judged, a.outcome, a.arguments",
+        );
+        query.push(if filter.bodies { ", b.arguments FROM audit a" } else { " FROM audit a" });
+        if filter.node.is_some() {
+            query.push(" JOIN audit_nodes n ON n.id = a.node");
+        }
+        if filter.bodies {
+            query.push(" LEFT JOIN audit_bodies b ON b.position = a.position");
+        }
+        query.push(" WHERE TRUE");
+        narrow(&mut query, filter);
+        if let Some(after) = after {
+            query.push(" AND (a.time_us, a.position) > (").push_bind(after.time.get());
+            query.push(", ").push_bind(after.position).push(")");
+        }
+        query.push(" ORDER BY a.time_us, a.position LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&self.readers).await.map_err(|error| self.error(&error))?;
+        rows.iter().map(|row| call(row, filter.bodies).map_err(|detail| self.unreadable(&detail))).collect()
     }
 
     pub(in crate::sqlite) async fn load_chains(&self) -> Result<Vec<Chain>, StoreError> {
@@ -83,6 +112,43 @@ impl Sqlite {
         query.push(") AND a.seq > ").push_bind(signed(after)).push(" ORDER BY a.seq LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&self.readers).await.map_err(|error| self.error(&error))?;
         rows.iter().map(|row| Ok(ChainRow { seq: self.count(row, "seq")?, entry: entry(row, true) })).collect()
+    }
+}
+
+/// A call in the columns of `load_calls`, by their places: there may be millions.
+fn call(row: &SqliteRow, with_body: bool) -> Result<(AuditCursor, AuditCall), String> {
+    let text = |at: usize| Ok::<_, String>(at_place::<Option<&str>>(row, at)?.map(Arc::from));
+    let definition: Option<[u8; 32]> = bytes_at(row, 6)?;
+    let outcome: &str = at_place(row, 12)?;
+    let call = AuditCall {
+        id: Uuid::from_bytes(bytes_at(row, 1)?.ok_or("`id` is empty")?),
+        time: Micros::new(at_place(row, 2)?),
+        caller: text(3)?,
+        session: text(4)?,
+        tool: text(5)?.zip(definition.map(DefinitionDigest::from_bytes)),
+        task: text(7)?,
+        verdict: read_verdict(at_place(row, 8)?)?,
+        code: text(9)?,
+        rules: text(10)?,
+        judged: text(11)?,
+        outcome: Outcome::parse(outcome).ok_or_else(|| format!("`{outcome}` is no outcome"))?,
+        arguments: bytes_at(row, 13)?.map(ArgumentDigest::from_bytes),
+        body: if with_body { text(14)? } else { None },
+    };
+    Ok((AuditCursor { time: call.time, position: at_place(row, 0)? }, call))
+}
+
+fn at_place<'r, T: sqlx::Decode<'r, Database> + sqlx::Type<Database>>(
+    row: &'r SqliteRow,
+    at: usize,
+) -> Result<T, String> {
+    row.try_get(at).map_err(text)
+}
+
+fn bytes_at<const N: usize>(row: &SqliteRow, at: usize) -> Result<Option<[u8; N]>, String> {
+    match at_place::<Option<&[u8]>>(row, at)? {
+        None => Ok(None),
+        Some(bytes) => bytes.try_into().map(Some).map_err(|_| format!("a digest has {} bytes, not {N}", bytes.len())),
     }
 }
 
@@ -177,7 +243,7 @@ fn record(row: &SqliteRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, S
         policy: shared(row, "policy")?,
         grant: shared(row, "grant_id")?,
         judged: shared(row, "judged")?,
-        arguments: digest(row, "arguments", "args1:")?,
+        arguments: bytes(row, "arguments")?.map(ArgumentDigest::from_bytes),
         arguments_size: get::<Option<i64>>(row, "arguments_size")?.map(i64::cast_unsigned),
         result: bytes(row, "result")?,
         result_size: get::<Option<i64>>(row, "result_size")?.map(i64::cast_unsigned),
@@ -190,8 +256,8 @@ fn record(row: &SqliteRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, S
 }
 
 fn tool(row: &SqliteRow) -> Result<Option<AuditTool>, String> {
-    let mark = digest(row, "mark", "tm1:")?;
-    let definition = digest(row, "definition", "sha256:")?;
+    let mark = bytes(row, "mark")?.map(Mark::from_bytes);
+    let definition = bytes(row, "definition")?.map(DefinitionDigest::from_bytes);
     match (shared(row, "canonical")?, mark, definition) {
         (None, None, None) => Ok(None),
         (Some(canonical), Some(mark), Some(definition)) => Ok(Some(AuditTool { canonical, mark, definition })),
@@ -200,8 +266,12 @@ fn tool(row: &SqliteRow) -> Result<Option<AuditTool>, String> {
 }
 
 fn verdict(row: &SqliteRow) -> Result<Option<Decision>, String> {
+    read_verdict(get::<Option<&str>>(row, "verdict")?)
+}
+
+fn read_verdict(word: Option<&str>) -> Result<Option<Decision>, String> {
     let known = [Decision::Allow, Decision::Ask, Decision::Deny];
-    match get::<Option<&str>>(row, "verdict")? {
+    match word {
         None => Ok(None),
         Some(word) => known
             .into_iter()
@@ -220,18 +290,6 @@ fn timings(row: &SqliteRow) -> Result<Timings, String> {
 fn bodies(row: &SqliteRow) -> Result<Option<Box<Bodies>>, String> {
     let bodies = Bodies { arguments: shared(row, "arguments_text")?, result: shared(row, "result_text")? };
     Ok((bodies != Bodies::default()).then(|| Box::new(bodies)))
-}
-
-fn digest<T: std::str::FromStr>(row: &SqliteRow, column: &str, prefix: &str) -> Result<Option<T>, String> {
-    let Some(bytes) = bytes::<32>(row, column)? else { return Ok(None) };
-    let mut text = String::with_capacity(prefix.len() + 64);
-    text.push_str(prefix);
-    for byte in bytes {
-        for nibble in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(u32::from(nibble), 16));
-        }
-    }
-    text.parse().map(Some).map_err(|_| format!("`{column}` is no digest"))
 }
 
 fn bytes<const N: usize>(row: &SqliteRow, column: &str) -> Result<Option<[u8; N]>, String> {
