@@ -74,7 +74,10 @@ fn a_change_is_listed_shown_and_accepted() {
     let (text, exit) = printed(folder, &["accept", "shop.buy", "--mark", &mark]);
     assert!(exit == Some(0) && text.contains(&mark), "{text}");
     let pins = listed(folder);
-    assert_eq!((&pins[0]["state"], &pins[0]["how"], &pins[0]["by"]), (&json!("pinned"), &json!("accepted"), &json!("ann")));
+    assert_eq!(
+        (&pins[0]["state"], &pins[0]["how"], &pins[0]["by"]),
+        (&json!("pinned"), &json!("accepted"), &json!("ann"))
+    );
     assert_eq!(printed(folder, &["list", "--changed"]), ("no tool has changed\n".into(), Some(0)));
 }
 
