@@ -27,7 +27,7 @@ fn printed(folder: &Path, arguments: &[&str]) -> (String, Option<i32>) {
 fn listed(folder: &Path) -> Vec<Value> {
     let done = toolmark(folder, &["list", "--json"]);
     let read: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-    read["pins"].as_array().expect("pins").clone()
+    read.get("pins").and_then(Value::as_array).expect("pins").clone()
 }
 
 /// Does what a gateway does whose pack `shop` lists one tool with this description.

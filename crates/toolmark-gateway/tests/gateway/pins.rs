@@ -71,7 +71,7 @@ async fn tools(client: &Client) -> Vec<Value> {
 /// How a listed tool stands to its pin, where that is said.
 fn pin<'t>(tools: &'t [Value], name: &str) -> Option<&'t str> {
     let tool = tools.iter().find(|tool| tool["name"] == name).expect("it is listed");
-    tool["_meta"]["dev.toolmark/pin"]["state"].as_str()
+    tool.pointer("/_meta/dev.toolmark~1pin/state").and_then(Value::as_str)
 }
 
 /// A client whose user cannot be asked.

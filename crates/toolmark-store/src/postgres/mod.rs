@@ -412,24 +412,6 @@ impl Backend for Postgres {
         StoreError::new(&self.place, Fault::Failed, detail)
     }
 
-    fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {
-        self.within(self.load_baseline(task))
-    }
-
-    fn baselines(&self) -> Answer<'_, Vec<(String, Micros)>> {
-        self.within(self.load_baselines())
-    }
-
-    fn change_baseline<'a>(
-        &'a self,
-        task: &'a str,
-        before: Option<&'a str>,
-        text: &'a str,
-        at: Micros,
-    ) -> Answer<'a, bool> {
-        self.within(self.save_baseline(task, before, text, at))
-    }
-
     fn close(&self) -> Answer<'_, ()> {
         Box::pin(async {
             self.pool.close().await;
