@@ -91,8 +91,8 @@ async fn workspace(store: &Store, new: &New, written: &Written) -> Result<Worksp
     let catalog = remembered_catalog(store).await.map_err(failed)?;
     let environment = |name: &str| std::env::var(name).ok();
     let surroundings = Surroundings { directory: &new.directory, environment: &environment, effects: None };
-    let lock = written.lock()?;
-    assemble::workspace(&new.config, catalog, lock, &surroundings, Strictness::Running)
+    let pins = Pins::new(written.lock()?).accepted(Arc::new(store.pinned().await.map_err(failed)?));
+    assemble::workspace(&new.config, catalog, pins, &surroundings, Strictness::Running)
         .map_err(|error| Failure::Problems(error.problems().to_vec()))
 }
 
