@@ -18,6 +18,7 @@ use toolmark_config::Config;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::digest::ArgumentDigest;
 use toolmark_core::document::Document;
+use toolmark_core::pins::Pins;
 use toolmark_core::snapshot::SnapshotReader;
 use toolmark_gateway::assemble::{self, Strictness, Surroundings};
 use toolmark_gateway::replay::{ReplaySettings, replay};
@@ -67,7 +68,7 @@ fn catalog() -> Catalog {
 fn workspace(config: &str) -> (Workspace, Config) {
     let config = Config::read(config, "toolmark.toml").expect("a configuration");
     let surroundings = Surroundings { directory: std::path::Path::new(""), environment: &|_| None, effects: None };
-    let workspace = assemble::workspace(&config, catalog(), None, &surroundings, Strictness::Running);
+    let workspace = assemble::workspace(&config, catalog(), Pins::default(), &surroundings, Strictness::Running);
     (workspace.expect("a workspace"), config)
 }
 

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::json;
+use toolmark_core::pins::Pins;
 use toolmark_gateway::assemble::{self, Strictness, Surroundings};
 use toolmark_gateway::replay::{ReplaySettings, remembered_catalog, replay};
 use toolmark_runtime::Workspace;
