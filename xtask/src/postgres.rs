@@ -17,9 +17,6 @@ pub(crate) struct WithPostgres {
     command: Vec<String>,
 }
 
-/// The crates with tests of that kind.
-const CRATES: &[&str] = &["toolmark-store", "toolmark-cli"];
-
 impl WithPostgres {
     pub(crate) fn run(&self) -> ExitCode {
         let done = match self.command.split_first() {
@@ -35,11 +32,8 @@ impl WithPostgres {
 /// Whether they hold, on the server that the variable names, or on one that is started for them.
 pub(crate) fn tested() -> bool {
     with_server(|url| {
-        let mut arguments = vec!["test", "--locked", "--quiet"];
-        for name in CRATES {
-            arguments.extend(["--package", name]);
-        }
-        arguments.extend(["postgres", "--", "--ignored"]);
+        // All crates at once, as they are built for the other tests.
+        let arguments = ["test", "--workspace", "--locked", "--quiet", "postgres", "--", "--ignored"];
         succeeds("cargo test: what needs PostgreSQL", cargo(&arguments).env(VARIABLE, url))
     })
 }

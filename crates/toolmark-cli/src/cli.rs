@@ -14,6 +14,7 @@ use crate::commands::call::CallTool;
 use crate::commands::config::Configuration;
 use crate::commands::init::Init;
 use crate::commands::login::{LoginArguments, LogoutArguments};
+use crate::commands::pins::PinsCommand;
 use crate::commands::replay::ReplayCalls;
 use crate::commands::store::StoreCommand;
 use crate::commands::token::TokenCommand;
@@ -71,6 +72,9 @@ pub(crate) enum Command {
     Lint(Lint),
     /// Write `toolmark.lock`: the marks of all tools as they are now
     Pin(Pin),
+    /// Show which tools a gateway has pinned, what changed since, and accept it
+    #[command(subcommand)]
+    Pins(PinsCommand),
     /// Show what changed between two snapshots, or since the lock was written
     Diff(Diff),
     /// Say what would happen to one call, and why, without calling
@@ -515,6 +519,7 @@ impl Cli {
             Command::Resolve(arguments) => arguments.json,
             Command::Lint(arguments) => arguments.json || arguments.sarif,
             Command::Pin(arguments) => arguments.json,
+            Command::Pins(command) => command.wants_json(),
             Command::Diff(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
             Command::Policy(Policy::Check(arguments)) => arguments.json,

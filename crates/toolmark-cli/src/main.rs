@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Resolve(arguments) => commands::resolve::run(&arguments),
         Command::Lint(arguments) => commands::lint::run(&arguments),
         Command::Pin(arguments) => commands::pin::run(&arguments),
+        Command::Pins(command) => commands::pins::run(&command),
         Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Policy(command) => commands::policy::run(&command),

@@ -8,6 +8,7 @@ use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::gate::Preset;
 use toolmark_core::lock::Lock;
+use toolmark_core::pins::Pins;
 use toolmark_core::tool::Tool;
 use toolmark_gateway::assemble::{self, Strictness, Surroundings};
 use toolmark_runtime::Workspace;
@@ -91,7 +92,7 @@ impl Written {
         let lock = input::lock_if_any(lock)?;
         let environment = |name: &str| std::env::var(name).ok();
         let surroundings = Surroundings { directory: self.directory(), environment: &environment, effects: None };
-        assemble::workspace(&self.config, catalog, lock, &surroundings, Strictness::Checking)
+        assemble::workspace(&self.config, catalog, Pins::new(lock), &surroundings, Strictness::Checking)
             .map_err(|error| Failure::Problems(error.problems().to_vec()))
     }
 }

@@ -7,7 +7,7 @@ use toolmark_policy::{PolicyConfig, RuleConfig};
 
 use crate::read::{self, ReadConfigError, Refused, Section, table};
 use crate::sections::{
-    Approvals, Audit, Console, Gateway, Names, Pack, PolicySection, Profile, RuleShape, Task, Telemetry,
+    Approvals, Audit, Console, Gateway, Names, Pack, Pins, PolicySection, Profile, RuleShape, Task, Telemetry,
 };
 use crate::values::{Durability, Entries, Name};
 
@@ -29,6 +29,8 @@ table! {
         pub gateway: Gateway,
         /// How people are asked.
         pub approvals: Approvals,
+        /// Which definitions of tools are taken for the right ones.
+        pub pins: Pins,
         /// The record of every call.
         pub audit: Audit,
         /// Traces, metrics and logs.

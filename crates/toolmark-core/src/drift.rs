@@ -2,6 +2,7 @@
 //!
 //! Either side may be a catalog or a lock file. A lock knows *which* parts changed; two catalogs also know *how*.
 
+mod exact;
 mod parts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,6 +17,8 @@ use crate::document::Slice;
 use crate::lock::{Lock, Pinned};
 use crate::severity::Severity;
 use crate::tool::Tool;
+
+pub use self::exact::{PartTexts, Said, exactly};
 
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +99,14 @@ impl Drift {
         changes.extend(come.iter().filter(|(name, _)| !was_renamed(name)).map(|(name, is)| Change::added(name, *is)));
         changes.sort_by(|one, other| other.severity.cmp(&one.severity).then_with(|| one.tool.cmp(&other.tool)));
         Self { changes }
+    }
+
+    /// The parts in which a tool is not the one that was pinned, gravest first.
+    #[must_use]
+    pub fn since(pinned: &Pinned, tool: &Tool) -> Vec<PartChange> {
+        let mut parts = parts::compare(Subject::Pinned(pinned), Subject::Whole(tool));
+        parts.sort_by(|one, other| other.severity.cmp(&one.severity).then_with(|| one.part.cmp(&other.part)));
+        parts
     }
 
     /// The changes, gravest first.

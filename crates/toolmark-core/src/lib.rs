@@ -23,6 +23,7 @@ pub mod json;
 pub mod lock;
 pub mod names;
 pub mod pack;
+pub mod pins;
 pub mod problem;
 pub mod schema;
 pub mod severity;

@@ -99,8 +99,7 @@ impl Lock {
     /// Pins every tool of a catalog and keeps what their publishers said.
     #[must_use]
     pub fn with_definitions(catalog: &Catalog) -> Self {
-        let pinned = |tool: &Tool| Pinned { definition: Some(canonical_text(tool)), ..Pinned::of(tool) };
-        Self { tools: catalog.tools().map(|tool| (tool.canonical().to_string(), pinned(tool))).collect() }
+        Self { tools: catalog.tools().map(|tool| (tool.canonical().to_string(), Pinned::whole(tool))).collect() }
     }
 
     /// True when it keeps what publishers said.
@@ -148,6 +147,17 @@ impl Lock {
         start.starts_with("{\"lockfile\":")
     }
 
+    /// What was pinned under a canonical name.
+    #[must_use]
+    pub fn get(&self, tool: &str) -> Option<&Pinned> {
+        self.tools.get(tool)
+    }
+
+    /// Pins a tool; returns what was pinned before.
+    pub fn insert(&mut self, tool: impl Into<String>, pinned: Pinned) -> Option<Pinned> {
+        self.tools.insert(tool.into(), pinned)
+    }
+
     /// How a tool stands to this lock.
     #[must_use]
     pub fn state(&self, tool: &Tool) -> PinState {
@@ -176,8 +186,22 @@ impl Lock {
     }
 }
 
+impl FromIterator<(String, Pinned)> for Lock {
+    fn from_iter<T: IntoIterator<Item = (String, Pinned)>>(pins: T) -> Self {
+        Self { tools: pins.into_iter().collect() }
+    }
+}
+
 impl Pinned {
-    pub(crate) fn of(tool: &Tool) -> Self {
+    /// A tool as it is, with what its publisher said.
+    #[must_use]
+    pub fn whole(tool: &Tool) -> Self {
+        Self { definition: Some(canonical_text(tool)), ..Self::of(tool) }
+    }
+
+    /// A tool as it is, without the text of its definition.
+    #[must_use]
+    pub fn of(tool: &Tool) -> Self {
         let reading = tool.definition().reading();
         Self {
             source: tool.source().to_string(),
@@ -262,6 +286,24 @@ impl Pinned {
     #[must_use]
     pub fn definition(&self) -> Option<&Arc<str>> {
         self.definition.as_ref()
+    }
+
+    /// One tool as a line of a lock file.
+    #[must_use]
+    pub fn to_text(&self, tool: &str) -> String {
+        self.line(tool)
+    }
+
+    /// Reads such a line: the canonical name of the tool, and what was pinned. The label is what people know the text by.
+    ///
+    /// # Errors
+    /// [`ReadLockError`] when it is none.
+    pub fn read_text(text: &str, label: &str) -> Result<(String, Self), ReadLockError> {
+        let document = Document::new(label, text.to_owned());
+        let refuse = |kind: ReadLockErrorKind| ReadLockError { kind, place: document.place(0) };
+        let usual = Limits::default();
+        let json = json::read_with(document.text(), Limits { depth: usual.depth + 1, ..usual });
+        Self::read(&json.map_err(|error| refuse(error.into()))?).map_err(refuse)
     }
 
     fn line(&self, tool: &str) -> String {

@@ -61,6 +61,9 @@ impl serde::Serialize for Decision {
 }
 
 impl Reason {
+    /// The code of a question about a tool that nobody has approved yet. A standing yes to it pins the tool.
+    pub const FIRST_USE: &'static str = "first-use";
+
     /// A reason without fields.
     #[must_use]
     pub fn new(decision: Decision, code: &'static str, message: impl Into<String>) -> Self {

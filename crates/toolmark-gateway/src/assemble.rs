@@ -8,14 +8,14 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolmark_config::Config;
 use toolmark_config::sections;
-use toolmark_config::values::Trust;
+use toolmark_config::values::{self, Trust};
 use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::gate::{Baseline, Expectation};
-use toolmark_core::lock::Lock;
 use toolmark_core::names::{CanonicalName, PackName};
 use toolmark_core::pack::Pack;
+use toolmark_core::pins::{FirstUse, Pins};
 use toolmark_core::problem::Problem;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
@@ -100,21 +100,26 @@ pub fn files(config: &Config, surroundings: &Surroundings<'_>) -> Vec<PathBuf> {
     files
 }
 
-/// Makes the workspace for a catalog.
+/// Makes the workspace for a catalog. What holds for tools that are pinned nowhere is what the configuration says.
 ///
 /// # Errors
 /// [`AssembleError`] with every problem of policies, tasks, baselines and tools.
 pub fn workspace(
     config: &Config,
     catalog: Catalog,
-    lock: Option<Lock>,
+    pins: Pins,
     surroundings: &Surroundings<'_>,
     strictness: Strictness,
 ) -> Result<Workspace, AssembleError> {
     let mut problems = Vec::new();
     let tasks = tasks(config, surroundings, &mut problems);
     let policy = policy(config, &catalog, surroundings, strictness, &mut problems);
-    let mut builder = WorkspaceBuilder::new().policy(policy).tasks(tasks.clone()).lock(lock);
+    let pins = pins.first_use(match config.pins.first_use {
+        values::FirstUse::Trust => FirstUse::Trust,
+        values::FirstUse::Ask => FirstUse::Ask,
+        values::FirstUse::Locked => FirstUse::Locked,
+    });
+    let mut builder = WorkspaceBuilder::new().policy(policy).tasks(tasks.clone()).pins(pins);
     if let Some(effects) = &surroundings.effects {
         builder = builder.effects(Arc::clone(effects));
     }

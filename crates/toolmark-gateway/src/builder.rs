@@ -28,6 +28,7 @@ use crate::listing::Listed;
 use crate::metrics::{Measured, Metrics};
 use crate::names::Names;
 use crate::pack::{PackHandle, Way};
+use crate::pins::PinBook;
 use crate::snapshot::Snapshot;
 use crate::telemetry::{Told, Traces};
 
@@ -43,6 +44,7 @@ pub struct GatewayBuilder {
     audit: Option<AuditSink>,
     store: Option<Store>,
     names: Names,
+    pins: PinBook,
     listed: BTreeMap<PackName, Arc<Listed>>,
 }
 
@@ -85,6 +87,7 @@ impl GatewayBuilder {
             audit: None,
             store: None,
             names: Names::default(),
+            pins: PinBook::default(),
             listed: BTreeMap::new(),
         }
     }
@@ -103,9 +106,13 @@ impl GatewayBuilder {
         self
     }
 
-    /// Keeps records in a sink, whose figures are served with the others.
+    /// Keeps records in a sink, whose figures are served with the others; unless the configuration wants none.
     #[must_use]
     pub fn audit(mut self, sink: AuditSink) -> Self {
+        if !self.config.audit.enabled {
+            tracing::warn!("calls are not recorded: `enabled = false` in `[audit]`");
+            return self;
+        }
         self.recorder = Arc::new(AuditRecorder::configured(sink.clone(), &self.config.audit));
         self.node = Arc::clone(sink.node());
         self.audit = Some(sink);
@@ -119,7 +126,7 @@ impl GatewayBuilder {
         self
     }
 
-    /// Takes up what the store remembers: the names that were given out, and what packs listed when they were last seen, so that their
+    /// Takes up what the store remembers: the names that were given out, the tools that were pinned, and what packs listed when they were last seen, so that their
     /// tools are there while they start.
     ///
     /// # Errors
@@ -127,6 +134,7 @@ impl GatewayBuilder {
     pub async fn recall(mut self) -> Result<Self, ApprovalsError> {
         let Some(store) = &self.store else { return Ok(self) };
         self.names = Names::recall(store).await?;
+        self.pins = PinBook::recall(store).await?;
         self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
         // What is wrong with packs is said when they are started.
         for (name, pack) in handles(&self.config, &self.directory, Some(store)).unwrap_or_default() {
@@ -188,7 +196,7 @@ impl GatewayBuilder {
             }
         }
         let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, unsaved: HashSet::new() };
-        let workspace = assembled(&state, &self.directory, None, Strictness::Running)
+        let workspace = assembled(&state, &self.pins, &self.directory, None, Strictness::Running)
             .map_err(|error| StartGatewayError::new(error.problems().to_vec()))?;
         let names = Arc::new(self.names);
         let snapshot = Snapshot::new(
@@ -217,12 +225,15 @@ impl GatewayBuilder {
             audit: self.audit,
             ids: Ids::new(),
             store: self.store,
+            node: self.node,
             names,
+            pins: self.pins,
             changes,
             news,
             tasks: Mutex::default(),
             saving: tokio::sync::Mutex::default(),
         });
+        gateway.look_at_pins(&gateway.state(), gateway.snapshot().workspace());
         gateway.run(heard);
         Ok(gateway)
     }

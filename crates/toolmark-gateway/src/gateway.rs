@@ -13,6 +13,7 @@ use toolmark_config::sections::{self, Audit};
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
+use toolmark_core::pins::Pins;
 use toolmark_core::problem::Problem;
 use toolmark_effects::EffectCache;
 use toolmark_mcp::downstream::{Changed, Held, SealKey};
@@ -28,6 +29,7 @@ use crate::listing::Listed;
 use crate::metrics::{Metrics, Standing};
 use crate::names::Names;
 use crate::pack::{News, PackHandle, PackState};
+use crate::pins::PinBook;
 use crate::snapshot::Snapshot;
 use crate::telemetry::{SpanStats, Traces};
 
@@ -50,7 +52,10 @@ pub struct Gateway {
     /// Names every call.
     pub(crate) ids: Ids,
     pub(crate) store: Option<Store>,
+    /// Under which name it writes.
+    pub(crate) node: Arc<str>,
     pub(crate) names: Arc<Names>,
+    pub(crate) pins: PinBook,
     pub(crate) changes: broadcast::Sender<Changed>,
     pub(crate) news: mpsc::Sender<News>,
     pub(crate) tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -93,6 +98,7 @@ impl Gateway {
         if self.store.is_some() {
             tasks.push(tokio::spawn(Arc::clone(self).write_down()));
             tasks.push(tokio::spawn(Arc::clone(self).forget_old_records()));
+            tasks.push(tokio::spawn(Arc::clone(self).follow_pins()));
         }
     }
 
@@ -134,7 +140,7 @@ impl Gateway {
             self.names.bell().notified().await;
             tokio::time::sleep(SAVE).await;
             self.save().await;
-            if self.names.is_unsaved() || !self.state().unsaved.is_empty() {
+            if self.names.is_unsaved() || self.pins.is_unsaved() || !self.state().unsaved.is_empty() {
                 tokio::time::sleep(AGAIN).await;
                 self.names.bell().notify_one();
             }
@@ -156,6 +162,9 @@ impl Gateway {
                 tracing::warn!(pack = %pack.name(), %error, "the list is not written down; tried again");
                 self.state().unsaved.insert(pack.name().clone());
             }
+        }
+        if self.pins.is_unsaved() && self.pins.save(store, &self.node).await {
+            self.renew();
         }
         if self.names.is_unsaved() && self.names.save(store).await {
             let state = self.state();
@@ -191,6 +200,7 @@ impl Gateway {
         self.names.bell().notify_one();
         match self.workspace_of(&state) {
             Ok(workspace) => {
+                self.look_at_pins(&state, &workspace);
                 self.current.store(Arc::new(self.snapshot_of(&state, Arc::new(workspace))));
                 let empty = Arc::new(Listed::default());
                 let differs = |has: fn(&Listed, &Listed) -> bool| {
@@ -296,6 +306,7 @@ impl Gateway {
                     return Err(StartGatewayError::new(error.problems().to_vec()));
                 }
             };
+            self.look_at_pins(&new, &workspace);
             self.current.store(Arc::new(self.snapshot_of(&new, workspace)));
             *state = new;
         }
@@ -331,7 +342,7 @@ impl Gateway {
     /// What judges calls under a state.
     pub(crate) fn workspace_of(&self, state: &State) -> Result<Workspace, AssembleError> {
         let effects = Arc::clone(self.snapshot().workspace().effects());
-        assembled(state, &self.directory, Some(effects), Strictness::Running)
+        assembled(state, &self.pins, &self.directory, Some(effects), Strictness::Running)
     }
 
     pub(crate) fn snapshot_of(&self, state: &State, workspace: Arc<Workspace>) -> Snapshot {
@@ -343,13 +354,13 @@ impl Gateway {
     #[must_use]
     pub fn doubts(&self) -> Vec<Problem> {
         let state = self.state();
-        match assembled(&state, &self.directory, None, Strictness::Checking) {
+        match assembled(&state, &self.pins, &self.directory, None, Strictness::Checking) {
             Ok(_) => Vec::new(),
             Err(error) => error.problems().to_vec(),
         }
     }
 
-    fn tell(&self, changes: impl IntoIterator<Item = Changed>) {
+    pub(crate) fn tell(&self, changes: impl IntoIterator<Item = Changed>) {
         for changed in changes {
             // Nobody may be listening.
             let _ = self.changes.send(changed);
@@ -464,13 +475,15 @@ impl Gateway {
 /// The workspace of a state.
 pub(crate) fn assembled(
     state: &State,
+    pins: &PinBook,
     directory: &std::path::Path,
     effects: Option<Arc<EffectCache>>,
     strictness: Strictness,
 ) -> Result<Workspace, AssembleError> {
     let environment = |name: &str| std::env::var(name).ok();
     let surroundings = Surroundings { directory, environment: &environment, effects };
-    assemble::workspace(&state.config, state.catalog(), state.lock.clone(), &surroundings, strictness)
+    let pins = Pins::new(state.lock.clone()).accepted(pins.accepted());
+    assemble::workspace(&state.config, state.catalog(), pins, &surroundings, strictness)
 }
 
 impl State {

@@ -19,6 +19,7 @@ mod names;
 mod offers;
 mod pack;
 mod pages;
+mod pins;
 pub mod replay;
 mod server;
 mod service;

@@ -16,7 +16,7 @@ use toolmark_store::{Micros, Store, StoreError};
 use crate::listing::Listed;
 
 /// Into how many slices the time is cut: many, so that a busy hour is not one worker's alone.
-const SLICES: u64 = 512;
+const SLICES: u64 = 128;
 
 /// How calls are judged again.
 pub struct ReplaySettings {

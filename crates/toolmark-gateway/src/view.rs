@@ -221,7 +221,8 @@ fn catalog(snapshot: &Snapshot, profile: Option<&sections::Profile>) -> Catalog 
 }
 
 /// What only we say of a tool. A publisher that says it is not repeated: it would be believed to be ours.
-const OURS: [&str; 4] = ["dev.toolmark/identity", "dev.toolmark/behavior", "dev.toolmark/pack", "dev.toolmark/names"];
+const OURS: [&str; 5] =
+    ["dev.toolmark/identity", "dev.toolmark/behavior", "dev.toolmark/pack", "dev.toolmark/pin", "dev.toolmark/names"];
 
 /// A tool as clients see it: everything its publisher said, under the exposed name, with as much of what we know in `_meta` as
 /// is wanted.
@@ -231,8 +232,13 @@ fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: ListMeta) -> Bytes 
         return raw;
     };
     let known = snapshot.workspace().known(tool);
-    let ours =
-        [identity(tool, more), behavior(&known, more), away(snapshot, tool), display_names(snapshot, tool, more)];
+    let ours = [
+        identity(tool, more),
+        behavior(&known, more),
+        away(snapshot, tool),
+        held(snapshot, tool),
+        display_names(snapshot, tool, more),
+    ];
     let texts = ours.map(|ours| ours.map(|ours| ours.to_string()));
     let own = object.object("_meta").unwrap_or_else(RawObject::empty);
     let changes = OURS.iter().zip(&texts).filter_map(|(key, text)| match text {
@@ -274,6 +280,12 @@ fn behavior(known: &KnownBehavior, more: ListMeta) -> Option<Value> {
 fn away(snapshot: &Snapshot, tool: &Tool) -> Option<Value> {
     let state = snapshot.away(tool.pack()?)?;
     Some(json!({"state": state.as_str()}))
+}
+
+/// That a tool is not the one that was accepted.
+fn held(snapshot: &Snapshot, tool: &Tool) -> Option<Value> {
+    let standing = snapshot.workspace().standing(tool);
+    standing.is_changed().then(|| json!({"state": standing.as_str()}))
 }
 
 /// The publisher's annotations with the hints that are beyond doubt; nothing where there are none to add.

@@ -177,6 +177,9 @@ impl Workspace {
             changed: prepared.is_changed(),
             preset: self.preset(),
         });
+        if let Some(reason) = prepared.standing().reason() {
+            verdict = verdict.and(reason);
+        }
         let asked = toolmark_policy::Request {
             tool,
             behavior: known,

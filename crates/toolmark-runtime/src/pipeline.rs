@@ -232,9 +232,9 @@ impl Pipeline {
         entry.pass = pass.clone();
         let mut running = Running { approvals: &*self.approvals, pass: &pass, ending: Ending::Over };
         let passage = Passage { pass: Some(pass.clone()).filter(|pass| *pass != Pass::default()), ..passage };
-        if let Err(error) =
-            entry.intend(outcome == Outcome::Ask || examination.may_change(arrived.request.arguments)).await
-        {
+        // Arguments that a person edited may need no question any more; the call was asked for all the same.
+        let asked = outcome == Outcome::Ask || passage.pass.is_some();
+        if let Err(error) = entry.intend(asked || examination.may_change(arrived.request.arguments)).await {
             entry.end = End::Unrecorded;
             drop(entry);
             return Settled::Refused(Refusal::unrecorded(&name(&shown), &error), passage);

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use toolmark_core::behavior::{Behavior, KnownBehavior};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::digest::{DefinitionDigest, Mark};
-use toolmark_core::drift::{Drift, Side, What};
 use toolmark_core::gate::Preset;
-use toolmark_core::lock::{Lock, PinState};
+use toolmark_core::lock::Lock;
 use toolmark_core::names::{CanonicalName, PackName};
+use toolmark_core::pins::{Pins, Standing};
 use toolmark_core::tool::Tool;
 use toolmark_effects::settings::Settings;
 use toolmark_effects::{Analyzer, EffectCache};
@@ -29,7 +29,7 @@ pub struct Workspace {
     /// The version of the policy in words, for records.
     version: Arc<str>,
     tasks: Tasks,
-    lock: Option<Lock>,
+    pins: Pins,
     effects: Arc<EffectCache>,
 }
 
@@ -45,7 +45,7 @@ pub struct Prepared {
     /// The tasks, by address, in which every call without facts is allowed; 0 is a call without a task.
     plain: OnceLock<Box<[usize]>>,
     identity: OnceLock<Box<Identity>>,
-    changed: bool,
+    standing: Standing,
 }
 
 /// Which tool a call was of, as records and results say it; written once.
@@ -68,7 +68,7 @@ pub struct Identity {
 pub struct WorkspaceBuilder {
     policy: PolicyConfig,
     tasks: Tasks,
-    lock: Option<Lock>,
+    pins: Pins,
     behaviors: BTreeMap<CanonicalName, Behavior>,
     settings: BTreeMap<CanonicalName, Arc<Settings>>,
     pack_settings: BTreeMap<PackName, Arc<Settings>>,
@@ -123,8 +123,14 @@ impl WorkspaceBuilder {
 
     /// What was approved. A tool that is not as it was approved is asked for.
     #[must_use]
-    pub fn lock(mut self, lock: Option<Lock>) -> Self {
-        self.lock = lock;
+    pub fn lock(self, lock: Option<Lock>) -> Self {
+        self.pins(Pins::new(lock))
+    }
+
+    /// The same with what was accepted beside the lock, and with what holds for tools that are pinned nowhere.
+    #[must_use]
+    pub fn pins(mut self, pins: Pins) -> Self {
+        self.pins = pins;
         self
     }
 
@@ -182,11 +188,11 @@ impl WorkspaceBuilder {
             analyzer: OnceLock::new(),
             plain: OnceLock::new(),
             identity: OnceLock::new(),
-            changed: self.lock.as_ref().is_some_and(|lock| lock.state(tool) == PinState::Changed),
+            standing: self.pins.standing(tool),
         };
         let tools = catalog.tools().map(|tool| (address(tool), prepare(tool))).collect();
         let version = policy.version().to_string().into();
-        Ok(Workspace { catalog, tools, policy, version, tasks: self.tasks, lock: self.lock, effects: self.effects })
+        Ok(Workspace { catalog, tools, policy, version, tasks: self.tasks, pins: self.pins, effects: self.effects })
     }
 }
 
@@ -229,7 +235,19 @@ impl Workspace {
     /// What was approved, where anything was.
     #[must_use]
     pub fn lock(&self) -> Option<&Lock> {
-        self.lock.as_ref()
+        self.pins.lock()
+    }
+
+    /// Everything that is pinned.
+    #[must_use]
+    pub fn pins(&self) -> &Pins {
+        &self.pins
+    }
+
+    /// How a tool of this workspace stands to what is pinned.
+    #[must_use]
+    pub fn standing(&self, tool: &Tool) -> Standing {
+        self.prepared(tool).map_or_else(|| self.pins.standing(tool), Prepared::standing)
     }
 
     /// What was found out about earlier calls.
@@ -238,20 +256,11 @@ impl Workspace {
         &self.effects
     }
 
-    /// What changed in a tool since it was approved, one line each; nothing where it is as it was.
+    /// What a person must see of a tool that is not the one that was approved, or that nobody has approved yet, one line each; nothing
+    /// where it is as it was.
     #[must_use]
     pub fn changes(&self, tool: &Tool) -> Vec<String> {
-        let held = self.prepared(tool).is_some_and(Prepared::is_changed);
-        let Some(lock) = self.lock.as_ref().filter(|_| held) else { return Vec::new() };
-        let drift = Drift::between(Side::Lock(lock), Side::Catalog(&self.catalog));
-        let own = drift.changes().iter().filter(|change| change.tool() == tool.canonical().as_str());
-        own.flat_map(|change| match change.what() {
-            What::Changed { parts } => {
-                parts.iter().map(|part| format!("{}: {}", part.part(), part.summary())).collect()
-            }
-            other => vec![other.as_str().to_owned()],
-        })
-        .collect()
+        self.pins.shown(tool)
     }
 
     /// What is known about a tool of this workspace.
@@ -305,7 +314,13 @@ impl Prepared {
     /// True when it is not the tool that was approved.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        self.changed
+        self.standing.is_changed()
+    }
+
+    /// How it stands to what is pinned.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.standing
     }
 }
 

@@ -70,7 +70,7 @@ impl Store {
         self.backend().pending_asks(self.now()).await
     }
 
-    /// Answers a question, if nobody has. An approved run may begin until `until`.
+    /// Answers a question, if nobody has. An approved run may begin until `until`. An answer that pins the tool does so.
     ///
     /// # Errors
     /// [`StoreError`]; then nothing was decided.
@@ -81,7 +81,11 @@ impl Store {
         grant: Option<&Grant>,
         until: Micros,
     ) -> Result<Outcome, StoreError> {
-        self.backend().decide_ask(id, decided, grant, until).await
+        let outcome = self.backend().decide_ask(id, decided, grant, until).await?;
+        if let Outcome::Made(ask) = &outcome {
+            self.pin_approved(ask).await;
+        }
+        Ok(outcome)
     }
 
     /// Questions that were answered while their call has not come back, and until when that holds.

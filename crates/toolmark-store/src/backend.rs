@@ -18,6 +18,7 @@ use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord,
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
+use crate::pins;
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
 use crate::transfer::{Part, Row, Table, Taken};
@@ -243,6 +244,18 @@ pub trait Backend: Send + Sync {
 
     /// The secret of this name; `fresh` becomes it where there is none.
     fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]>;
+
+    /// All pins, by tool.
+    fn pins(&self) -> Answer<'_, Vec<pins::Pin>>;
+
+    /// Adds the pins of tools that have none, and returns those that the others have.
+    fn add_pins<'a>(&'a self, pins: &'a [pins::Pin]) -> Answer<'a, Vec<pins::Pin>>;
+
+    /// Adds pins, in place of whatever the tools had.
+    fn replace_pins<'a>(&'a self, pins: &'a [pins::Pin]) -> Answer<'a, ()>;
+
+    /// Forgets the pin of a tool; says whether there was one.
+    fn forget_pin<'a>(&'a self, tool: &'a str) -> Answer<'a, bool>;
 
     /// The version of what is kept: grows when tables or columns come.
     fn version(&self) -> u64;

@@ -1,4 +1,4 @@
-//! What must outlive the process: published names, last known definitions, tokens, the audit.
+//! What must outlive the process: published names, last known definitions, pins, tokens, the audit.
 //!
 //! [`Store`] holds what every back end shares: how names are compared and saved, what a token is, how records are chained. A
 //! [`Backend`] moves plain data to and from one database; [`sqlite`] is the one that needs nothing installed, [`postgres`] the one that
@@ -12,6 +12,7 @@ mod definitions;
 mod error;
 mod location;
 mod names;
+mod pins;
 pub mod postgres;
 pub mod sqlite;
 mod store;
@@ -26,6 +27,7 @@ pub use definitions::{DefinitionKind, History, KnownDefinition, KnownPack, Listi
 pub use error::{Fault, StoreError};
 pub use location::{Location, NoPlaceError, ParseLocationError, default_path};
 pub use names::{KnownNames, NameScope, NameTwice, PublishError, Saved};
+pub use pins::{HowPinned, Pin};
 pub use store::{Migration, Settings, Store};
 pub use time::{Clock, Micros};
 pub use tokens::{

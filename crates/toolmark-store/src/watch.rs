@@ -31,6 +31,8 @@ pub enum Change {
     Ask(AskId),
     /// Names were published.
     Names,
+    /// A tool was pinned, or its pin forgotten.
+    Pins,
     /// Anything: look again at everything.
     Unknown,
 }
@@ -45,6 +47,7 @@ impl Change {
             "tokens" => Self::Tokens,
             "grants" => Self::Grants,
             "names" => Self::Names,
+            "pins" => Self::Pins,
             other => other.strip_prefix("asks:").and_then(|id| id.parse().ok()).map_or(Self::Unknown, Self::Ask),
         }
     }
@@ -57,6 +60,7 @@ impl fmt::Display for Change {
             Self::Grants => f.write_str("grants"),
             Self::Ask(id) => write!(f, "asks:{id}"),
             Self::Names => f.write_str("names"),
+            Self::Pins => f.write_str("pins"),
             Self::Unknown => f.write_str("unknown"),
         }
     }
@@ -149,7 +153,9 @@ mod tests {
 
     #[test]
     fn a_change_is_spelled_as_it_is_read() {
-        for change in [Change::Tokens, Change::Grants, Change::Names, Change::Unknown, Change::Ask(AskId::new(7))] {
+        for change in
+            [Change::Tokens, Change::Grants, Change::Names, Change::Pins, Change::Unknown, Change::Ask(AskId::new(7))]
+        {
             assert_eq!(Change::parse(&change.to_string()), change);
         }
         for other in ["", "asks:", "asks:7x", "something new"] {

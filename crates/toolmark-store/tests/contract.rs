@@ -11,6 +11,8 @@ mod baselines;
 mod definitions;
 #[path = "contract/names.rs"]
 mod names;
+#[path = "contract/pins.rs"]
+mod pins;
 #[path = "contract/place.rs"]
 mod place;
 #[path = "contract/tokens.rs"]
@@ -72,6 +74,17 @@ contract! {
         digests_that_were_replaced_are_remembered,
         history_has_an_end,
         a_pack_that_is_forgotten_leaves_nothing;
+    pins:
+        a_pin_comes_back_as_it_was_made,
+        a_tool_that_is_pinned_is_not_pinned_again_by_being_seen,
+        many_who_see_a_tool_at_once_pin_one_version,
+        what_is_accepted_takes_the_place_of_what_was,
+        a_pin_that_is_forgotten_is_gone,
+        a_change_of_pins_is_told,
+        a_standing_yes_to_a_first_use_pins_what_was_shown,
+        an_answer_about_a_tool_that_changed_since_pins_nothing,
+        a_change_is_pinned_only_when_somebody_says_so,
+        tools_are_seen_as_their_packs_last_listed_them;
     tokens:
         a_token_lets_in_whoever_shows_its_secret,
         a_revoked_token_stays_revoked,

@@ -18,20 +18,24 @@ mod in_postgres {
     use toolmark_testkit::Database;
     use toolmark_testkit::postgres::Server;
 
-    fn settings() -> Settings {
-        Settings { patience: Duration::from_millis(500), ..Settings::new(|| Micros::new(1)) }
+    /// Machines under load take their time to connect.
+    const PATIENT: Duration = Duration::from_secs(60);
+    /// Long enough to connect, short enough to wait for what does not come.
+    const HASTY: Duration = Duration::from_secs(3);
+
+    async fn open_within(url: &str, patience: Duration) -> Result<Store, StoreError> {
+        let settings = Settings { patience, ..Settings::new(|| Micros::new(1)) };
+        Store::open(&Location::parse(url).expect("an address"), &settings).await
     }
 
     async fn open(url: &str) -> Result<Store, StoreError> {
-        Store::open(&Location::parse(url).expect("an address"), &settings()).await
+        open_within(url, PATIENT).await
     }
 
-    async fn refusal(url: &str) -> String {
-        let error = open(url).await.err().expect("refused");
+    async fn refusal(url: &str, patience: Duration) -> String {
+        let error = open_within(url, patience).await.err().expect("refused");
         let told = format!("{error:?} {}", error.report());
-        let password =
-            url.split_once(':').and_then(|(_, rest)| rest.split_once(':')).and_then(|(_, rest)| rest.split_once('@'));
-        let password = password.map(|(password, _)| password).expect("an address with a password");
+        let password = url.split(['/', ':', '@']).nth(4).expect("an address with a password");
         assert!(!told.contains(password), "the password is told");
         error.code().as_str().to_owned()
     }
@@ -59,7 +63,7 @@ mod in_postgres {
     async fn a_database_of_another_program_is_refused_and_left_as_it_was() {
         let database = Database::new().await;
         database.run("CREATE TABLE photos (id BIGINT)").await;
-        assert_eq!(refusal(database.url()).await, "store-foreign");
+        assert_eq!(refusal(database.url(), PATIENT).await, "store-foreign");
         // If anything had been made, this would fail.
         database.run("CREATE TABLE toolmark_store (id BIGINT); DROP TABLE toolmark_store; DROP TABLE photos").await;
         let store = open(database.url()).await.expect("an empty one is taken");
@@ -76,7 +80,7 @@ mod in_postgres {
         write(&store, 3).await;
         database.run("DROP TABLE photos; SELECT hash FROM toolmark.audit").await;
         let nowhere = format!("{}?options[search_path]=elsewhere", database.url());
-        assert_eq!(refusal(&nowhere).await, "store-unreachable");
+        assert_eq!(refusal(&nowhere, PATIENT).await, "store-unreachable");
     }
 
     #[tokio::test]
@@ -96,11 +100,11 @@ mod in_postgres {
     #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
     async fn a_database_that_cannot_be_reached_or_used_says_so() {
         let database = Database::new().await;
-        assert_eq!(refusal("postgres://me:hidden@127.0.0.1:1/db").await, "store-unreachable");
+        assert_eq!(refusal("postgres://me:hidden@127.0.0.1:1/db", HASTY).await, "store-unreachable");
         let (base, _) = database.url().rsplit_once('/').expect("an address");
-        assert_eq!(refusal(&format!("{base}/no_such_database")).await, "store-unreachable");
+        assert_eq!(refusal(&format!("{base}/no_such_database"), HASTY).await, "store-unreachable");
         let (_, host) = database.url().rsplit_once('@').expect("an address");
-        assert_eq!(refusal(&format!("postgres://toolmark:wrong_password@{host}")).await, "store-unreachable");
+        assert_eq!(refusal(&format!("postgres://toolmark:wrong_password@{host}"), HASTY).await, "store-unreachable");
         open(database.url()).await.expect("a store").close().await.expect("closed");
         let name = database.url().rsplit_once('/').expect("an address").1;
         database.run(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).await;
@@ -152,7 +156,7 @@ mod in_postgres {
     #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
     async fn whoever_waits_too_long_for_a_lock_is_told_and_nothing_is_lost() {
         let database = Database::new().await;
-        let store = open(database.url()).await.expect("a store");
+        let store = open_within(database.url(), HASTY).await.expect("a store");
         write(&store, 1).await;
         let locked = sqlx::PgPool::connect(database.url()).await.expect("a connection");
         let mut other = locked.begin().await.expect("begun");
@@ -236,7 +240,7 @@ mod in_postgres {
     async fn a_server_that_restarts_needs_no_restarted_gateway() {
         let mut server = Server::start().expect("a server of our own");
         let database = Database::on(&server.url()).await;
-        let store = open(database.url()).await.expect("a store");
+        let store = open_within(database.url(), HASTY).await.expect("a store");
         let mut changes = store.watch().await.expect("watched");
         let claim = store.claim_node("n").await.expect("free");
         let sink = store.audit_sink(SinkSettings {
@@ -320,7 +324,7 @@ mod in_postgres {
             database
                 .run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
                 .await;
-            tokio::time::sleep(Duration::from_millis(15)).await;
+            tokio::time::sleep(Duration::from_millis(60)).await;
         }
         let mut lost = 0;
         for (writing, sink) in writing.into_iter().zip(&sinks) {

@@ -30,6 +30,9 @@ pub(crate) struct Gateway {
     /// Also measure other gateways, installed from PyPI and npm
     #[arg(long)]
     peers: bool,
+    /// Also measure calls on a store that holds ten million records, which takes some 10 GB
+    #[arg(long)]
+    large: bool,
     /// Also so many minutes at full load, during which memory must not grow
     #[arg(long, num_args = 0..=1, default_missing_value = "10")]
     soak: Option<u64>,
@@ -57,7 +60,7 @@ impl Gateway {
     }
 
     fn measure(&self) -> Result<bool, String> {
-        let setup = Setup::new(self.peers)?;
+        let setup = Setup::new(self.peers, self.large)?;
         let mut rounds = Rounds::new(self.rounds.max(1), Duration::from_secs_f64(self.seconds));
         let starts = (0..self.rounds.max(3)).map(|_| setup.cold_start()).collect::<Result<Vec<_>, _>>()?;
         let idle = setup.idle_memory()?;
@@ -68,6 +71,7 @@ impl Gateway {
         let stateless = setup.held_memory(10_000, true)?;
         rounds.print();
         let mut held = budgets::of_rounds(&rounds);
+        held &= budgets::of_audit(&rounds, self.large);
         held &= budgets::of_memory(&starts, idle, sessions, stateless);
         if let Some(minutes) = self.soak {
             held &= budgets::of_soak(&setup.soak(Duration::from_secs(60 * minutes))?);

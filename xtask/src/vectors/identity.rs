@@ -1,5 +1,6 @@
 //! Identity vectors: one function of the Agents SDK each, answered by `toolmark_core::compat`.
 
+mod approvals;
 mod calls;
 mod input;
 mod mcp;
@@ -31,8 +32,7 @@ pub(crate) enum Refusal {
 }
 
 /// Functions that are answered elsewhere, later.
-const LATER: [(&str, &str); 4] = [
-    ("approval_scenario", "approvals"),
+const LATER: [(&str, &str); 3] = [
     ("responses_wire_tools", "the Responses wire format"),
     ("tool_output_structured", "the shapes of tool outputs"),
     ("route_call", "the dispatch of calls"),
@@ -52,6 +52,9 @@ fn outcome(path: &Path, vector: &Vector<'_>) -> Result<Outcome, ReadVectorsError
         Verdict::Pending { waits_for }
     } else if let Some(answer) = exact_answer(&vector.function, &vector.input) {
         judge(&vector.expected, answer, |expected, got| same(expected, got), Json::to_value)
+    } else if vector.function == "approval_scenario" {
+        let answer = approvals::scenario(&vector.input);
+        judge(&vector.expected, answer, |expected, got| approvals::same(&expected.to_value(), got), Value::clone)
     } else if let Some(answer) = answer(&vector.function, &vector.input) {
         judge(&vector.expected, answer, |expected, got| expected.to_value() == *got, Value::clone)
     } else {

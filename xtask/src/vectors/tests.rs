@@ -20,6 +20,9 @@ fn a_recording_that_says_something_else_is_a_miss() {
         r#"{"id": "a", "fn": "validate_fallback_name", "input": {"name": " "}, "output": " "}"#,
         r#"{"id": "a", "fn": "validate_fallback_name", "input": {}, "output": " "}"#,
         r#"{"id": "a", "fn": "strict_schema", "input": {"schema": {"type": "string", "const": 1}}, "output": {"type": "string", "const": 1.0}}"#,
+        r#"{"id": "a", "fn": "approval_scenario", "input": {"ops": [{"op": "is_tool_approved", "name": "k", "call_id": "c"}]}, "output": [{"output": true}]}"#,
+        r#"{"id": "a", "fn": "approval_scenario", "input": {"ops": [{"op": "is_tool_approved", "name": "k", "call_id": "c"}]}, "output": [{"error_category": "x"}]}"#,
+        r#"{"id": "a", "fn": "approval_scenario", "input": {"ops": []}, "output": [{"output": null}]}"#,
     ] {
         let report = verdicts(&format!(r#"{{"vectors": [{vector}]}}"#)).expect("readable");
         assert!(!report.is_success(false), "{vector}");

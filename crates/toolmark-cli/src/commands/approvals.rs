@@ -108,6 +108,10 @@ pub(crate) struct ApprovalsApprove {
     #[arg(long)]
     pub(crate) any_policy: bool,
 
+    /// Pin the tool as it was shown: for everybody, it is the approved one from now on
+    #[arg(long)]
+    pub(crate) pin: bool,
+
     #[command(flatten)]
     pub(crate) who: Who,
 }
@@ -329,6 +333,7 @@ async fn approve(arguments: &ApprovalsApprove) -> Result<Exit, Failure> {
         expires: arguments.expires.map(|span| given.at.after(span)),
         uses: arguments.uses,
         any_policy: arguments.any_policy,
+        pin: arguments.pin,
         seen: Some(ask.digest),
         ..Ruling::once(true, given)
     };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use toolmark_core::catalog::Catalog;
-use toolmark_core::drift::{Change, Drift, Side, What};
+use toolmark_core::drift::{Change, Drift, PartChange, PartTexts, Side, What};
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::lock::Lock;
 
@@ -80,6 +80,26 @@ fn print_change(change: &Change) -> Result<(), Failure> {
                 output::line(output::painted(output::DIM, format_args!("             {detail}")))?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Prints the parts of a tool that changed, gravest first, with what they said and say.
+pub(crate) fn print_texts(parts: &[PartChange], texts: &[PartTexts]) -> Result<(), Failure> {
+    let at = |text: &&PartTexts| parts.iter().position(|part| part.part() == text.part()).unwrap_or(usize::MAX);
+    let mut texts: Vec<&PartTexts> = texts.iter().collect();
+    texts.sort_by_key(at);
+    for text in texts {
+        let known = at(&text);
+        match parts.get(known) {
+            Some(part) => {
+                let severity = output::painted(output::severity(part.severity()), part.severity());
+                output::line(format_args!("  {} ({severity})", output::safe(&part.to_string())))?;
+            }
+            None => output::line(format_args!("  {}", text.part()))?,
+        }
+        output::line(output::painted(output::DIM, format_args!("    was: {}", text.was())))?;
+        output::line(format_args!("    is:  {}", text.is()))?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ pub(crate) mod inspect;
 pub(crate) mod lint;
 pub(crate) mod login;
 pub(crate) mod pin;
+pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod replay;
 pub(crate) mod resolve;

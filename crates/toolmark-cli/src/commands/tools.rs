@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &ListTools) -> Result<Exit, Failure> {
         output::json(&json!({ "tools": tools }))?;
         return Ok(Exit::Success);
     }
-    let mut table = output::table(&["name", "pack", "behavior", "known by"]);
+    let mut table = output::table(&["name", "pack", "behavior", "known by", "state"]);
     for tool in &tools {
         let text = |pointer: &str| tool.pointer(pointer).and_then(Value::as_str).map(output::safe);
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
@@ -44,10 +44,16 @@ pub(crate) fn run(arguments: &ListTools) -> Result<Exit, Failure> {
             })),
             behavior(tool),
             or_none(text("/_meta/dev.toolmark~1behavior/source")),
+            state(tool),
         ]);
     }
     output::line(table)?;
     output::line(output::count(tools.len(), "tool"))?;
+    let changed: Vec<String> = tools.iter().filter(|tool| pin(tool) == Some("changed")).filter_map(name).collect();
+    if !changed.is_empty() {
+        let all = output::count(changed.len(), "tool");
+        output::warn(&format!("{all} changed, and calls ask: {}; see `toolmark pins diff`", changed.join(", ")));
+    }
     Ok(Exit::Success)
 }
 
@@ -59,6 +65,22 @@ async fn list(arguments: &ListTools) -> Result<Vec<Value>, Failure> {
     let tools: Result<Vec<Value>, _> = listing.items.iter().map(read).collect();
     gateway.close().await;
     tools.map_err(|error| Failure::refused(Exit::Failed, &NotATool(error.to_string())))
+}
+
+fn name(tool: &Value) -> Option<String> {
+    tool.get("name").and_then(Value::as_str).map(|name| format!("`{}`", output::safe(name)))
+}
+
+/// How it stands to what was pinned, where that is worth saying.
+fn pin(tool: &Value) -> Option<&str> {
+    tool.pointer("/_meta/dev.toolmark~1pin/state").and_then(Value::as_str)
+}
+
+/// Why a call of it may not simply run: it changed, or its server is not there.
+fn state(tool: &Value) -> String {
+    let away = tool.pointer("/_meta/dev.toolmark~1pack/state").and_then(Value::as_str);
+    let states: Vec<String> = [pin(tool), away].into_iter().flatten().map(output::safe).collect();
+    if states.is_empty() { "–".to_owned() } else { states.join(", ") }
 }
 
 /// `PURE|READ|DATA`, or that it is not known.

@@ -7,6 +7,8 @@ use crate::values::{Durability, KeptBodies, Redact, Size, Span};
 table! {
     /// The record of every call.
     pub struct Audit check check {
+        /// Whether calls are recorded at all.
+        pub enabled: bool = true,
         /// When a record counts as written. `strict`: before a call that may change something runs, and before any answer leaves.
         pub durability: Option<Durability>,
         /// Whether arguments and results are kept, beside their digests.

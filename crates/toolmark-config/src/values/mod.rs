@@ -26,7 +26,7 @@ pub use span::Span;
 pub use template::{Part, Template};
 pub(crate) use template::{is_environment_name, is_variable};
 pub(crate) use words::no_word;
-pub use words::{Durability, Era, Grant, KeptBodies, ListMeta, LogFormat, OnTimeout, Transport, Trust};
+pub use words::{Durability, Era, FirstUse, Grant, KeptBodies, ListMeta, LogFormat, OnTimeout, Transport, Trust};
 
 #[cfg(test)]
 mod tests;

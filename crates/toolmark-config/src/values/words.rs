@@ -125,6 +125,19 @@ words! {
 }
 
 words! {
+    /// What happens when a tool is used that is pinned nowhere.
+    pub enum FirstUse {
+        /// It is taken for the right one, and pinned as it is.
+        #[default]
+        Trust = "trust",
+        /// A person is asked.
+        Ask = "ask",
+        /// It is refused: only what `toolmark.lock` names may run.
+        Locked = "locked",
+    }
+}
+
+words! {
     /// Whether the audit keeps what calls carry.
     pub enum KeptBodies {
         /// Digests and sizes only.

@@ -11,6 +11,7 @@ use crate::digest::{ArgumentDigest, Mark};
 use crate::explain::{Code, Explain, facts};
 use crate::text::visible;
 use crate::time::Micros;
+use crate::verdict::Reason;
 
 /// What makes two calls one question: who calls what with what, for what, under which policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,6 +86,9 @@ pub struct Decided {
     pub edited: Option<String>,
     /// The grant that stays of it.
     pub grant: Option<GrantId>,
+    /// Whether the tool as it was shown is the approved one from now on, for everybody.
+    #[serde(default)]
+    pub pin: bool,
     /// By whom, when and from where.
     pub given: Given,
 }
@@ -110,6 +114,8 @@ pub struct Ruling {
     pub seen: Option<ArgumentDigest>,
     /// Whether what stays of it outlives a change of the policy.
     pub any_policy: bool,
+    /// Whether the tool as it was shown is the approved one from now on, for everybody.
+    pub pin: bool,
     /// By whom, when and from where.
     pub given: Given,
 }
@@ -134,6 +140,9 @@ pub enum RulingError {
     /// The person saw other arguments.
     #[error("the answer is about other arguments than those that wait")]
     SeenOther,
+    /// The tool cannot be pinned with this answer.
+    #[error("the tool cannot be pinned with this answer: {0}")]
+    Pin(&'static str),
     /// It would hold for no call, or end before it begins.
     #[error("the answer would hold for nothing")]
     Empty,
@@ -179,8 +188,15 @@ impl Ask {
         serde_json::from_str(&self.arguments).unwrap_or_default()
     }
 
-    /// How far an answer may reach. What cannot be shown whole is answered once and no further; a tool that is not the one that was
-    /// approved likewise, since what stays would approve the change by the way.
+    /// True when it is asked because nobody has approved the tool yet.
+    #[must_use]
+    pub fn is_first_use(&self) -> bool {
+        let code = |reason: &Value| reason.get("code").and_then(Value::as_str) == Some(Reason::FIRST_USE);
+        self.reasons.as_array().is_some_and(|reasons| reasons.iter().any(code))
+    }
+
+    /// How far an answer may reach. What cannot be shown whole is answered once and no further. What stays of an answer is for this
+    /// caller: a tool that changed is held for everybody else until somebody pins it.
     #[must_use]
     pub fn offered(&self) -> Vec<Scope> {
         if !self.prompt().is_whole() {
@@ -218,6 +234,11 @@ impl Ask {
         }
         if let Some(edited) = &ruling.edited {
             check_edited(ruling, edited)?;
+        }
+        match (ruling.pin, ruling.allows, self.prompt().is_whole()) {
+            (true, false, _) => return Err(RulingError::Pin("it is a no")),
+            (true, true, false) => return Err(RulingError::Pin("what it says could not be shown whole")),
+            (true, true, true) | (false, _, _) => {}
         }
         // More than one use is something that stays, whatever the scope is called.
         let stays = ruling.scope.is_sticky() || ruling.uses.is_some_and(|uses| uses > 1);
@@ -258,6 +279,8 @@ impl Ask {
             message: ruling.message.clone(),
             edited: ruling.edited.clone(),
             grant: grant.as_ref().map(|grant| grant.id),
+            // What stays of a first use is that somebody saw the tool.
+            pin: ruling.pin || (ruling.allows && ruling.scope.is_sticky() && self.is_first_use()),
             given: ruling.given.clone(),
         };
         Ok((decided, grant))
@@ -295,6 +318,7 @@ impl Ask {
                     "message": decided.message,
                     "edited": decided.edited.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok()),
                     "grant": decided.grant,
+                    "pin": decided.pin,
                     "given": decided.given.to_json(),
                 }),
                 AskState::Pending | AskState::Expired => Value::Null,
@@ -345,6 +369,7 @@ impl Ruling {
             uses: None,
             seen: None,
             any_policy: false,
+            pin: false,
             given,
         }
     }
@@ -363,6 +388,7 @@ impl Explain for RulingError {
             Self::Pattern => Code::new("approval-pattern"),
             Self::Edited(_) => Code::new("approval-edited-arguments"),
             Self::SeenOther => Code::new("approval-changed"),
+            Self::Pin(_) => Code::new("approval-pin"),
             Self::Empty => Code::new("approval-empty"),
         }
     }
@@ -377,6 +403,7 @@ impl Explain for RulingError {
                 "edited arguments go through the pipeline like any others, and only for the calls that wait"
             }
             Self::SeenOther => "an answer is worth nothing for a call that is not the one that was shown",
+            Self::Pin(_) => "a pin says that somebody saw the whole tool and approved it, for every caller",
             Self::Empty => "an approval that covers no call only looks like one",
         };
         why.into()
@@ -391,6 +418,10 @@ impl Explain for RulingError {
             Self::Pattern => "name arguments of this call that may differ, such as `--vary issue_number`".into(),
             Self::Edited(_) => "give an object, such as `--arguments '{\"limit\": 10}'`, and approve once".into(),
             Self::SeenOther => "look at the call again, then answer".into(),
+            Self::Pin(_) => {
+                "approve without pinning, then read `toolmark pins diff TOOL` and use `toolmark pins accept TOOL`"
+                    .into()
+            }
             Self::Empty => "give at least one use, and an end in the future".into(),
         }
     }
@@ -401,7 +432,7 @@ impl Explain for RulingError {
                 facts([("scope", scope.as_str().into()), ("offered", json!(offered))])
             }
             Self::Edited(why) => facts([("why", visible(why, 300).into())]),
-            Self::Pattern | Self::SeenOther | Self::Empty => Map::new(),
+            Self::Pattern | Self::SeenOther | Self::Pin(_) | Self::Empty => Map::new(),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::text::visible;
 
 /// A person reads this much and no more.
 const MOST_CHARACTERS: usize = 4000;
-/// Lines of effects, reasons and changes; the rest is counted.
+/// Lines of effects and reasons; the rest is counted.
 const MOST_LINES: usize = 12;
 
 /// A question in words.
@@ -44,7 +44,9 @@ impl Prompt {
             .collect();
         // Reasons are ours; a long list of them hides nothing of the call.
         lines(&mut text, "why you are asked", &reasons);
-        whole &= lines(&mut text, "changed since it was approved", &ask.changes);
+        let heading =
+            if ask.is_first_use() { "what the tool says, never used before" } else { "changed since it was approved" };
+        whole &= texts(&mut text, heading, &ask.changes);
         text.push_str("arguments:\n");
         let shown = arguments(ask);
         let cut = visible_lines(&shown, MOST_CHARACTERS);
@@ -112,6 +114,27 @@ fn lines(text: &mut String, heading: &str, all: &[String]) -> bool {
         let _ = writeln!(text, "  … ({} more are not shown)", all.len() - MOST_LINES);
     }
     whole
+}
+
+/// Long lines under a heading; says whether all of them are there. They come from the publisher, so they are a person's to read.
+fn texts(text: &mut String, heading: &str, all: &[String]) -> bool {
+    if all.is_empty() {
+        return true;
+    }
+    let _ = writeln!(text, "{heading}:");
+    let total: usize = all.iter().map(|line| line.chars().count()).sum();
+    let mut left = MOST_CHARACTERS;
+    for line in all {
+        let length = line.chars().count();
+        if length > left {
+            let shown = visible(line.get(..byte_at(line, left)).unwrap_or_default(), left);
+            let _ = writeln!(text, "  {shown}… ({} more characters are not shown)", total - MOST_CHARACTERS);
+            return false;
+        }
+        let _ = writeln!(text, "  {}", visible(line, length));
+        left -= length;
+    }
+    true
 }
 
 #[cfg(test)]

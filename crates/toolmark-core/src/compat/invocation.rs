@@ -126,6 +126,12 @@ pub fn identify_invocation(
     Ok(Some(InvocationIdentity { kind, call_id, scope, fingerprint }))
 }
 
+/// True when the call is of a type that has an identity, but has no id that is a non-empty string.
+pub(super) fn lacks_call_id(item: &Json<'_>) -> bool {
+    let hosted = unwrap_hosted(item);
+    kind_and_call_id(hosted.as_ref().unwrap_or(item)).is_some_and(|(_, call_id)| call_id.is_none())
+}
+
 /// A hosted call as the request it carries: the provider's fields laid over the outer ones. None when it is no such call.
 ///
 /// The id and the name are those that an approval reads, which looks into a `raw_item` first.
@@ -152,9 +158,8 @@ type Scope<'a> = BTreeMap<Cow<'a, str>, Plain<'a>>;
 
 /// What kind of call it is, its id, and what a decision about it covers; none when something required is missing.
 fn describe<'a>(item: &'a Json<'_>, context: InvocationContext<'a>) -> Option<(InvocationKind, CallId, Scope<'a>)> {
-    let kind = InvocationKind::of(item.field("type")?.string()?)?;
-    let id = if kind == InvocationKind::McpApprovalRequest { "id" } else { "call_id" };
-    let call_id = item.text_field(id)?.parse().ok()?;
+    let (kind, call_id) = kind_and_call_id(item)?;
+    let call_id = call_id?.parse().ok()?;
     if !kind.is_complete(item) {
         return None;
     }
@@ -181,6 +186,12 @@ fn describe<'a>(item: &'a Json<'_>, context: InvocationContext<'a>) -> Option<(I
         }
     }
     Some((kind, call_id, scope))
+}
+
+fn kind_and_call_id<'a>(item: &'a Json<'_>) -> Option<(InvocationKind, Option<&'a str>)> {
+    let kind = InvocationKind::of(item.field("type")?.string()?)?;
+    let id = if kind == InvocationKind::McpApprovalRequest { "id" } else { "call_id" };
+    Some((kind, item.text_field(id)))
 }
 
 fn key_as_array(key: &LookupKey) -> Plain<'static> {

@@ -5,6 +5,7 @@
 
 mod agent_name;
 mod approval;
+mod approvals;
 mod call_id;
 mod collision;
 mod hosted;
@@ -21,6 +22,7 @@ mod wire;
 
 pub use agent_name::{DerivedName, agent_tool_name, handoff_name};
 pub use approval::{ApprovalKeyOptions, approval_keys, bare_name_alias_allowed};
+pub use approvals::{ApprovalError, ApprovalItem, Approvals, Decision, InvocationLedger, InvocationProgress, Reach};
 pub use call_id::{approval_item_call_id, extract_tool_call_id};
 pub use collision::{
     Collision, CollisionKind, CollisionPolicy, ResolveCollisionsError, ResolvedCollisions, resolve_tool_name_collisions,

@@ -31,6 +31,9 @@ pub(super) struct Written {
     arguments_digest: Option<toolmark_core::digest::ArgumentDigest>,
     #[serde(default)]
     any_policy: bool,
+    /// Whether the tool as it was shown is the approved one from now on.
+    #[serde(default)]
+    pin: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -64,6 +67,7 @@ impl Written {
             uses: self.uses,
             seen: self.arguments_digest,
             any_policy: self.any_policy,
+            pin: self.pin,
             given,
         }
     }

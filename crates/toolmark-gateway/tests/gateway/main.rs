@@ -6,6 +6,7 @@ mod audit;
 mod eras;
 mod memory;
 mod packs;
+mod pins;
 mod questions;
 mod reload;
 mod spans;

@@ -1,7 +1,10 @@
 use toolmark_core::behavior::{BehaviorSource, Mutability};
 use toolmark_core::lock::Lock;
+use toolmark_core::pins::FirstUse;
+use toolmark_policy::Caller;
 
 use super::*;
+use crate::Request;
 use crate::testing::catalog;
 
 #[test]
@@ -28,4 +31,28 @@ fn a_tool_that_was_approved_as_another_is_changed() {
     };
     assert!(changed("tracker.list_issues"));
     assert!(!changed("tracker.delete_issue"), "a tool that nobody approved is new, not changed");
+}
+
+#[test]
+fn a_tool_that_nobody_approved_runs_is_asked_for_or_is_refused_as_the_policy_says() {
+    let judged = |first_use: FirstUse| {
+        let pins = Pins::new(None).first_use(first_use);
+        let workspace = WorkspaceBuilder::new().pins(pins).build(catalog()).unwrap();
+        let tool = workspace.catalog().find("tracker.list_issues", |_| true).unwrap();
+        let request = Request { tool, arguments: &serde_json::json!({}), task: None, caller: Caller::new("a") };
+        let examination = workspace.examine(&request).unwrap();
+        let codes: Vec<&str> = examination.verdict().reasons().iter().map(|reason| reason.code).collect();
+        (examination.outcome().as_str(), codes.join(","), workspace.changes(tool).is_empty())
+    };
+    assert_eq!(judged(FirstUse::Trust), ("run", String::new(), true));
+    assert_eq!(judged(FirstUse::Ask), ("ask", "first-use".into(), false));
+    assert_eq!(judged(FirstUse::Locked), ("refuse", "not-in-lock".into(), true));
+}
+
+#[test]
+fn what_was_accepted_beside_the_lock_counts_too() {
+    let accepted = std::sync::Arc::new(Lock::with_definitions(&catalog()));
+    let pins = Pins::new(None).accepted(accepted).first_use(FirstUse::Ask);
+    let workspace = WorkspaceBuilder::new().pins(pins).build(catalog()).unwrap();
+    assert!(workspace.catalog().tools().all(|tool| workspace.standing(tool) == Standing::Pinned));
 }

@@ -9,8 +9,12 @@ use crate::error::{Fault, StoreError};
 use crate::location::Location;
 
 /// One step for each version, the same versions as in SQLite. What stands here was released: it is never changed, only added to.
-const STEPS: &[&str] =
-    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql"), include_str!("migrations/0003.sql")];
+const STEPS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
+];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: i64 = STEPS.len() as i64;

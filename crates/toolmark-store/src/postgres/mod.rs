@@ -15,6 +15,7 @@ mod names;
 mod node;
 mod notices;
 mod open;
+mod pins;
 mod text;
 mod tokens;
 mod transfer;
@@ -34,12 +35,13 @@ pub use self::address::Address;
 pub(crate) use self::address::Misspelled;
 use self::audit::Doubts;
 use crate::approvals::AskFilter;
-use crate::audit::{AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
+use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
 use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
+use crate::pins::Pin;
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
 use crate::transfer::{Part, Row, Table, Taken};
@@ -225,6 +227,15 @@ impl Backend for Postgres {
         self.within(self.load_page(filter, order, after, limit))
     }
 
+    fn calls_page<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Answer<'a, Vec<(AuditCursor, AuditCall)>> {
+        self.within(self.load_calls(filter, after, limit))
+    }
+
     fn chains(&self) -> Answer<'_, Vec<Chain>> {
         self.within(self.load_chains())
     }
@@ -349,6 +360,22 @@ impl Backend for Postgres {
 
     fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]> {
         self.within(self.load_key(name, fresh))
+    }
+
+    fn pins(&self) -> Answer<'_, Vec<Pin>> {
+        self.within(self.load_pins())
+    }
+
+    fn add_pins<'a>(&'a self, pins: &'a [Pin]) -> Answer<'a, Vec<Pin>> {
+        self.within(self.insert_pins(pins))
+    }
+
+    fn replace_pins<'a>(&'a self, pins: &'a [Pin]) -> Answer<'a, ()> {
+        self.within(self.save_pins(pins))
+    }
+
+    fn forget_pin<'a>(&'a self, tool: &'a str) -> Answer<'a, bool> {
+        self.within(self.remove_pin(tool))
     }
 
     fn version(&self) -> u64 {

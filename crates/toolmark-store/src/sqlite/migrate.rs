@@ -12,8 +12,12 @@ use crate::location::Location;
 pub(super) const APPLICATION_ID: i64 = 0x544d_524b;
 
 /// One step for each version. What stands here was released: it is never changed, only added to.
-const STEPS: &[&str] =
-    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql"), include_str!("migrations/0003.sql")];
+const STEPS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
+];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: i64 = STEPS.len() as i64;

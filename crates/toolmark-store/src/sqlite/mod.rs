@@ -11,6 +11,7 @@ mod definitions;
 mod migrate;
 mod names;
 mod open;
+mod pins;
 mod tokens;
 mod transfer;
 
@@ -29,6 +30,7 @@ use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
+use crate::pins::Pin;
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
 use crate::transfer::{Part, Row, Table, Taken};
@@ -349,6 +351,22 @@ impl Backend for Sqlite {
 
     fn shared_key<'a>(&'a self, name: &'a str, fresh: [u8; 32]) -> Answer<'a, [u8; 32]> {
         Box::pin(self.load_key(name, fresh))
+    }
+
+    fn pins(&self) -> Answer<'_, Vec<Pin>> {
+        Box::pin(self.load_pins())
+    }
+
+    fn add_pins<'a>(&'a self, pins: &'a [Pin]) -> Answer<'a, Vec<Pin>> {
+        Box::pin(self.insert_pins(pins))
+    }
+
+    fn replace_pins<'a>(&'a self, pins: &'a [Pin]) -> Answer<'a, ()> {
+        Box::pin(self.save_pins(pins))
+    }
+
+    fn forget_pin<'a>(&'a self, tool: &'a str) -> Answer<'a, bool> {
+        Box::pin(self.remove_pin(tool))
     }
 
     fn version(&self) -> u64 {

@@ -316,6 +316,17 @@ pub const TABLES: &[Table] = &[
         preset: false,
     },
     Table {
+        kind: "pin",
+        name: "pins",
+        columns: &[text("tool"), text("mark"), text("body"), text("how"), text("accepted_by"), number("accepted_us")],
+        select: Sql::Common("SELECT tool, mark, body, how, accepted_by, accepted_us FROM pins ORDER BY tool"),
+        insert: Sql::Common(
+            "INSERT INTO pins (tool, mark, body, how, accepted_by, accepted_us) \
+             SELECT r.tool, r.mark, r.body, r.how, r.accepted_by, r.accepted_us FROM {rows} ORDER BY r.at",
+        ),
+        preset: false,
+    },
+    Table {
         kind: "audit-node",
         name: "audit_nodes",
         columns: &[

@@ -67,6 +67,22 @@ pub(super) fn of_rounds(rounds: &Rounds) -> bool {
     held & at_most("POSTs to the server for each call", posts, 1.02)
 }
 
+/// What the audit may cost: the gateway beside itself without one, and with one of ten million records.
+pub(super) fn of_audit(rounds: &Rounds, large: bool) -> bool {
+    let mut held = true;
+    for workers in [16, 64] {
+        let at = (Shape::One, Work::echo(workers));
+        let name = at.1.name();
+        let kept = rounds.compared(at, ["toolmark", "silent"], |[own, silent]| own.per_second / silent.per_second);
+        held &= at_least(&format!("{name}: calls with the audit, of those without"), kept, 0.85);
+        if large {
+            let late = rounds.compared(at, ["large", "toolmark"], |[large, own]| large.per_second / own.per_second);
+            held &= at_least(&format!("{name}: calls with 10 million records, of those with none"), late, 0.9);
+        }
+    }
+    held
+}
+
 /// Whether it starts fast and stays small.
 pub(super) fn of_memory(starts: &[Duration], idle: f64, sessions: f64, stateless: f64) -> bool {
     let mut starts: Vec<f64> = starts.iter().map(Duration::as_secs_f64).collect();

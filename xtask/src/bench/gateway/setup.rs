@@ -14,6 +14,38 @@ use crate::run::{say, target};
 /// One policy, so that there is one to judge by.
 const RULE: &str = "[[rules]]\nverdict = \"deny\"\nbehavior = \"MUTATES|DELETE|*\"\n";
 
+/// No audit, to see what it costs.
+const SILENT: &str = "[audit]\nenabled = false\n";
+
+/// How many records a store holds that has been used for long.
+const ROWS: u64 = 10_000_000;
+
+/// Makes a store of a few records one of many, each a copy with an id of its own. The chain is broken by it, which no call looks at.
+const GROW: &str = r#"
+import sqlite3, sys
+store, rows = sys.argv[1], int(sys.argv[2])
+db = sqlite3.connect(store, isolation_level=None)
+db.execute("PRAGMA synchronous = OFF")
+db.execute("PRAGMA cache_size = -400000")
+names = [row[1] for row in db.execute("PRAGMA table_info(audit)")]
+copied = [name for name in names if name not in ("position", "seq", "id", "time_us")]
+first = db.execute("SELECT count(*), max(seq), min(time_us) FROM audit").fetchone()
+have, seq, time = first
+sample = min(have, 20000)
+while have < rows:
+    part = min(sample, rows - have)
+    db.execute("BEGIN")
+    db.execute(
+        "INSERT INTO audit (seq, id, time_us, %s) SELECT ? + row_number() OVER (), randomblob(16), ? + row_number() OVER () * 1000, %s "
+        "FROM (SELECT * FROM audit ORDER BY position LIMIT ?)" % (", ".join(copied), ", ".join(copied)),
+        (seq, time, part),
+    )
+    db.execute("COMMIT")
+    have, seq, time = have + part, seq + part, time + part * 1000
+db.execute("UPDATE audit_nodes SET head_seq = (SELECT max(seq) FROM audit)")
+db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+"#;
+
 /// What is behind the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shape {
@@ -45,6 +77,7 @@ pub(super) struct Setup {
     port: u16,
     server: Running,
     peers: Option<Peers>,
+    large: bool,
 }
 
 impl Shape {
@@ -86,12 +119,12 @@ impl Shape {
 impl Target {
     /// Whether a run without it says nothing.
     pub(super) fn is_ours(&self) -> bool {
-        matches!(self.name, "direct" | "floor" | "toolmark") || self.lists_only
+        matches!(self.name, "direct" | "floor" | "toolmark" | "silent" | "large") || self.lists_only
     }
 }
 
 impl Setup {
-    pub(super) fn new(peers: bool) -> Result<Self, String> {
+    pub(super) fn new(peers: bool, large: bool) -> Result<Self, String> {
         let folder = target().join("bench-gateway");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let port = free_port()?;
@@ -100,7 +133,7 @@ impl Setup {
         let server = Running::start(&mut server, &folder.join("upstream.log"))?;
         ready(&format!("http://127.0.0.1:{port}/mcp"), 50)?;
         let peers = peers.then(|| Peers::install(&folder)).transpose()?;
-        Ok(Self { folder, port, server, peers })
+        Ok(Self { folder, port, server, peers, large })
     }
 
     pub(super) fn port(&self) -> u16 {
@@ -118,6 +151,12 @@ impl Setup {
         });
         let mut targets = vec![direct, floor, gateway];
         targets.extend(lists);
+        if shape == Shape::One {
+            targets.push(self.started(shape, "silent", SILENT)?);
+        }
+        if shape == Shape::One && self.large {
+            targets.push(self.large()?);
+        }
         for peer in self.peers.iter().flat_map(|peers| peers.commands(shape, self.port)) {
             match self.peer(shape, peer.name, peer.command, peer.port) {
                 Ok(target) => targets.push(target),
@@ -146,25 +185,52 @@ impl Setup {
     }
 
     fn gateway(&self, shape: Shape) -> Result<Target, String> {
-        let (running, url) = self.start_gateway(shape)?;
+        self.started(shape, "toolmark", "")
+    }
+
+    fn started(&self, shape: Shape, name: &'static str, more: &str) -> Result<Target, String> {
+        self.forget(name);
+        let (running, url) = self.start_gateway(shape, name, more)?;
         ready(&url, shape.tools())?;
-        Ok(Target { name: "toolmark", url, pid: running.id(), lists_only: false, _running: Some(running) })
+        Ok(Target { name, url, pid: running.id(), lists_only: false, _running: Some(running) })
+    }
+
+    /// The gateway on a store that holds ten million records already.
+    fn large(&self) -> Result<Target, String> {
+        let few = self.started(Shape::One, "large", "")?;
+        super::Work::echo(16).send(&few.url, few.pid, Duration::from_secs(5))?;
+        // What it remembers is written when it ends.
+        drop(few);
+        say(&format!("making a store of {ROWS} records, which takes a while and some 10 GB"));
+        let mut grow = Command::new("python3");
+        grow.args(["-c", GROW]).arg(self.folder.join("large.db")).arg(ROWS.to_string());
+        let grown = grow.status().map_err(|error| format!("python3: {error}"))?;
+        if !grown.success() {
+            return Err("the large store could not be made".into());
+        }
+        let (running, url) = self.start_gateway(Shape::One, "large", "")?;
+        ready(&url, Shape::One.tools())?;
+        Ok(Target { name: "large", url, pid: running.id(), lists_only: false, _running: Some(running) })
+    }
+
+    /// Removes what an earlier gateway of this name remembered, if there was one.
+    fn forget(&self, name: &str) {
+        for end in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(self.folder.join(format!("{name}.db{end}")));
+        }
     }
 
     /// The gateway with a policy and an audit in a file of its own.
-    fn start_gateway(&self, shape: Shape) -> Result<(Running, String), String> {
-        let config = self.folder.join("toolmark.toml");
-        let store = self.folder.join("toolmark.db");
-        for old in ["toolmark.db", "toolmark.db-wal", "toolmark.db-shm"] {
-            // It may not be there.
-            let _ = fs::remove_file(self.folder.join(old));
-        }
-        fs::write(&config, self.config(shape)).map_err(|error| format!("{}: {error}", config.display()))?;
+    fn start_gateway(&self, shape: Shape, name: &str, more: &str) -> Result<(Running, String), String> {
+        let config = self.folder.join(format!("{name}.toml"));
+        let store = self.folder.join(format!("{name}.db"));
+        let text = self.config(shape) + more;
+        fs::write(&config, text).map_err(|error| format!("{}: {error}", config.display()))?;
         let port = free_port()?;
         let mut gateway = Command::new(target().join("release/toolmark"));
         gateway.arg("up").arg("--config").arg(&config).arg("--store").arg(&store);
         gateway.args(["--listen", &format!("127.0.0.1:{port}")]).current_dir(&self.folder);
-        let running = Running::start(&mut gateway, &self.folder.join("toolmark.log"))?;
+        let running = Running::start(&mut gateway, &self.folder.join(format!("{name}.log")))?;
         Ok((running, format!("http://127.0.0.1:{port}/mcp")))
     }
 
@@ -184,7 +250,8 @@ impl Setup {
 
     /// From starting the process to the first list of tools.
     pub(super) fn cold_start(&self) -> Result<Duration, String> {
-        let (running, url) = self.start_gateway(Shape::One)?;
+        self.forget("toolmark");
+        let (running, url) = self.start_gateway(Shape::One, "toolmark", "")?;
         let at = ready(&url, Shape::One.tools())?;
         Ok(Duration::from_secs_f64((at - running.started).max(0.0)))
     }

@@ -76,3 +76,29 @@ fn an_answer_that_holds_for_nothing_is_refused() {
     assert_eq!(ask.settle(&none, GrantId::new(1)), Err(RulingError::Empty));
     assert!(ask.is_open(Micros::new(1)) && !ask.is_open(ask.expires));
 }
+
+#[test]
+fn what_stays_of_a_first_use_pins_the_tool_and_what_stays_of_a_change_does_not() {
+    let pin = |code: &str, scope: Scope, allows: bool| {
+        let mut ask = ask("{}");
+        ask.reasons = serde_json::json!([{"code": code, "message": "m"}]);
+        let ruling = super::Ruling { allows, ..ruling(scope) };
+        ask.settle(&ruling, GrantId::new(1)).unwrap().0.pin
+    };
+    assert!(pin("first-use", Scope::Always, true));
+    assert!(pin("first-use", Scope::Session, true));
+    assert!(!pin("first-use", Scope::Once, true));
+    assert!(!pin("first-use", Scope::Always, false), "a standing no approves nothing");
+    assert!(!pin("definition-changed", Scope::Always, true), "a change is never pinned by the way");
+}
+
+#[test]
+fn only_a_yes_to_what_was_shown_whole_can_pin() {
+    let pins = super::Ruling { pin: true, ..ruling(Scope::Once) };
+    assert!(ask("{}").settle(&pins, GrantId::new(1)).unwrap().0.pin);
+    let no = super::Ruling { allows: false, ..pins.clone() };
+    assert!(matches!(ask("{}").settle(&no, GrantId::new(1)), Err(RulingError::Pin(_))));
+    let mut long = ask("{}");
+    long.changes = vec!["x".repeat(5000)];
+    assert!(matches!(long.settle(&pins, GrantId::new(1)), Err(RulingError::Pin(_))));
+}

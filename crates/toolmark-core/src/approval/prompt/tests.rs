@@ -33,3 +33,16 @@ fn every_line_of_a_cut_prompt_is_safe() {
     let ask = ask(&format!(r#"{{"a":"{}","b":"{}"}}"#, "y".repeat(3990), "\u{e0041}".repeat(50)));
     assert!(!ask.prompt().text().chars().any(|character| character == '\u{e0041}'));
 }
+
+#[test]
+fn a_change_is_shown_in_full_when_a_person_can_read_it_and_once_only_when_not() {
+    let mut ask = ask("{}");
+    ask.changes = vec![format!("description was: {}", "x".repeat(900)), "description is:  short\u{e0041}".into()];
+    let prompt = ask.prompt();
+    assert!(prompt.text().contains(&"x".repeat(900)) && prompt.text().contains(r"short\u{e0041}"), "{}", prompt.text());
+    assert!(prompt.is_whole() && ask.offered().contains(&Scope::Always));
+    ask.changes.push(format!("title is: {}", "y".repeat(4000)));
+    let prompt = ask.prompt();
+    assert!(prompt.text().contains("more characters are not shown"), "{}", prompt.text());
+    assert_eq!((prompt.is_whole(), ask.offered()), (false, vec![Scope::Once]));
+}

@@ -1,6 +1,7 @@
 //! The audit in PostgreSQL.
 
 mod append;
+mod calls;
 mod doubts;
 mod read;
 mod trim;

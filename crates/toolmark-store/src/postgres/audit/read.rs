@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres as Database, QueryBuilder, Row as _};
+use toolmark_core::digest::{ArgumentDigest, DefinitionDigest, Mark};
 use toolmark_core::verdict::Decision;
 use uuid::Uuid;
 
@@ -98,7 +99,7 @@ fn select(bodies: bool) -> QueryBuilder<Database> {
     })
 }
 
-fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
+pub(super) fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
     if let Some(since) = filter.since {
         query.push(" AND a.time_us >= ").push_bind(since.get());
     }
@@ -180,7 +181,7 @@ fn record(row: &PgRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, Strin
         policy: shared(row, "policy")?,
         grant: shared(row, "grant_id")?,
         judged: shared(row, "judged")?,
-        arguments: digest(row, "arguments", "args1:")?,
+        arguments: bytes(row, "arguments")?.map(ArgumentDigest::from_bytes),
         arguments_size: get::<Option<i64>>(row, "arguments_size")?.map(i64::cast_unsigned),
         result: bytes(row, "result")?,
         result_size: get::<Option<i64>>(row, "result_size")?.map(i64::cast_unsigned),
@@ -193,8 +194,8 @@ fn record(row: &PgRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, Strin
 }
 
 fn tool(row: &PgRow) -> Result<Option<AuditTool>, String> {
-    let mark = digest(row, "mark", "tm1:")?;
-    let definition = digest(row, "definition", "sha256:")?;
+    let mark = bytes(row, "mark")?.map(Mark::from_bytes);
+    let definition = bytes(row, "definition")?.map(DefinitionDigest::from_bytes);
     match (shared(row, "canonical")?, mark, definition) {
         (None, None, None) => Ok(None),
         (Some(canonical), Some(mark), Some(definition)) => Ok(Some(AuditTool { canonical, mark, definition })),
@@ -203,8 +204,12 @@ fn tool(row: &PgRow) -> Result<Option<AuditTool>, String> {
 }
 
 fn verdict(row: &PgRow) -> Result<Option<Decision>, String> {
+    read_verdict(get::<Option<&str>>(row, "verdict")?)
+}
+
+pub(super) fn read_verdict(word: Option<&str>) -> Result<Option<Decision>, String> {
     let known = [Decision::Allow, Decision::Ask, Decision::Deny];
-    match get::<Option<&str>>(row, "verdict")? {
+    match word {
         None => Ok(None),
         Some(word) => known
             .into_iter()
@@ -223,18 +228,6 @@ fn timings(row: &PgRow) -> Result<Timings, String> {
 fn bodies(row: &PgRow) -> Result<Option<Box<Bodies>>, String> {
     let bodies = Bodies { arguments: shared(row, "arguments_text")?, result: shared(row, "result_text")? };
     Ok((bodies != Bodies::default()).then(|| Box::new(bodies)))
-}
-
-fn digest<T: std::str::FromStr>(row: &PgRow, column: &str, prefix: &str) -> Result<Option<T>, String> {
-    let Some(bytes) = bytes::<32>(row, column)? else { return Ok(None) };
-    let mut text = String::with_capacity(prefix.len() + 64);
-    text.push_str(prefix);
-    for byte in bytes {
-        for nibble in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(u32::from(nibble), 16));
-        }
-    }
-    text.parse().map(Some).map_err(|_| format!("`{column}` is no digest"))
 }
 
 fn bytes<const N: usize>(row: &PgRow, column: &str) -> Result<Option<[u8; N]>, String> {
