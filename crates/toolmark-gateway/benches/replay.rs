@@ -67,7 +67,13 @@ fn catalog() -> Catalog {
 fn workspace(config: &str) -> (Workspace, Config) {
     let config = Config::read(config, "toolmark.toml").expect("a configuration");
     let surroundings = Surroundings { directory: std::path::Path::new(""), environment: &|_| None, effects: None };
-    let workspace = assemble::workspace(&config, catalog(), None, &surroundings, Strictness::Running);
+    let workspace = assemble::workspace(
+        &config,
+        catalog(),
+        toolmark_core::pins::Pins::new(None),
+        &surroundings,
+        Strictness::Running,
+    );
     (workspace.expect("a workspace"), config)
 }
 

@@ -92,7 +92,7 @@ async fn workspace(store: &Store, new: &New, written: &Written) -> Result<Worksp
     let environment = |name: &str| std::env::var(name).ok();
     let surroundings = Surroundings { directory: &new.directory, environment: &environment, effects: None };
     let lock = written.lock()?;
-    assemble::workspace(&new.config, catalog, lock, &surroundings, Strictness::Running)
+    assemble::workspace(&new.config, catalog, toolmark_core::pins::Pins::new(lock), &surroundings, Strictness::Running)
         .map_err(|error| Failure::Problems(error.problems().to_vec()))
 }
 
