@@ -1,7 +1,7 @@
 //! Questions to people, the runs that wait for their answers, and the answers that hold for later calls.
 //!
 //! Everything that must happen once happens in one transaction here: a question is answered by whoever is first, and a run begins
-//! on one node. What runs means is said in [`RunState`](toolmark_core::approval::RunState).
+//! on one node. What runs means is said in [`RunState`].
 
 mod ledger;
 

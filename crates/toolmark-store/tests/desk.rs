@@ -70,8 +70,7 @@ everywhere! {
         whoever_sits_in_front_may_take_back_what_others_approved,
         an_answer_comes_after_a_restart,
         a_run_under_way_is_not_repeated_after_a_restart,
-        two_desks_share_questions_answers_and_runs,
-        runs_of_nodes_that_went_away_are_taken_up_and_those_of_others_are_not;
+        two_desks_share_questions_answers_and_runs;
     standing:
         an_answer_for_one_call_beats_a_standing_one_both_ways,
         a_no_for_one_call_holds_however_often_it_is_repeated,
@@ -88,4 +87,20 @@ everywhere! {
         a_rule_may_say_how_long_its_question_is_open,
         a_clock_that_goes_back_loses_no_decision_and_runs_nothing_twice,
         a_clock_that_jumps_ahead_and_returns_loses_no_decision;
+}
+
+/// A store in memory has one process, so none of its nodes goes away.
+mod several_processes {
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn runs_of_nodes_that_went_away_are_taken_up_and_those_of_others_are_not() {
+        let place = crate::place::File::new();
+        crate::coming_back::runs_of_nodes_that_went_away_are_taken_up_and_those_of_others_are_not(&place).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
+    async fn in_postgres_runs_of_nodes_that_went_away_are_taken_up_and_those_of_others_are_not() {
+        let place = crate::place::Postgres::new().await;
+        crate::coming_back::runs_of_nodes_that_went_away_are_taken_up_and_those_of_others_are_not(&place).await;
+    }
 }

@@ -32,20 +32,21 @@ pub(crate) fn run(arguments: &ListTools) -> Result<Exit, Failure> {
         output::json(&json!({ "tools": tools }))?;
         return Ok(Exit::Success);
     }
-    let mut table = output::table(&["name", "pack", "behavior", "known by", "state"]);
+    // Most lists have nothing to say there.
+    let stated = tools.iter().any(|tool| state(tool).is_some());
+    let columns = ["name", "pack", "behavior", "known by", "state"];
+    let mut table = output::table(columns.get(..if stated { 5 } else { 4 }).unwrap_or(&columns));
     for tool in &tools {
         let text = |pointer: &str| tool.pointer(pointer).and_then(Value::as_str).map(output::safe);
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
-        table.add_row([
+        let mut row = vec![
             or_none(text("/name")),
-            or_none(text("/_meta/dev.toolmark~1identity/pack").or_else(|| {
-                let canonical = text("/_meta/dev.toolmark~1identity/canonical")?;
-                canonical.split_once('.').map(|(pack, _)| pack.to_owned())
-            })),
+            or_none(text("/_meta/dev.toolmark~1identity/pack")),
             behavior(tool),
             or_none(text("/_meta/dev.toolmark~1behavior/source")),
-            state(tool),
-        ]);
+        ];
+        row.extend(stated.then(|| or_none(state(tool))));
+        table.add_row(row);
     }
     output::line(table)?;
     output::line(output::count(tools.len(), "tool"))?;
@@ -77,10 +78,10 @@ fn pin(tool: &Value) -> Option<&str> {
 }
 
 /// Why a call of it may not simply run: it changed, or its server is not there.
-fn state(tool: &Value) -> String {
+fn state(tool: &Value) -> Option<String> {
     let away = tool.pointer("/_meta/dev.toolmark~1pack/state").and_then(Value::as_str);
     let states: Vec<String> = [pin(tool), away].into_iter().flatten().map(output::safe).collect();
-    if states.is_empty() { "–".to_owned() } else { states.join(", ") }
+    (!states.is_empty()).then(|| states.join(", "))
 }
 
 /// `PURE|READ|DATA`, or that it is not known.

@@ -26,7 +26,7 @@ fn spread(state: &mut u64) -> u64 {
 /// One call from first to last: asked about where it must be, approved, made again. A call whose outcome is not known is not repeated.
 fn one(address: &impl Fn() -> String, token: &str, number: u64) {
     let nothing = json!({});
-    let tool = if number % 2 == 0 { "write" } else { "note" };
+    let tool = if number.is_multiple_of(2) { "write" } else { "note" };
     if tool == "note" {
         let _ = call(&address(), tool, number, &nothing, &nothing);
         return;

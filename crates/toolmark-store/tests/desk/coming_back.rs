@@ -8,7 +8,7 @@ use toolmark_policy::Rule;
 use toolmark_runtime::approve::{ClientAnswer, DeskSettings, NoClient};
 
 use crate::place::Place;
-use crate::stage::{HOUR, Stage, Traveller, WRITES, moved, sweep, until, workspace};
+use crate::stage::{HOUR, SECOND, Stage, Traveller, WRITES, moved, sweep, until, workspace};
 
 const YES: Option<ClientAnswer> = Some(ClientAnswer::Yes(Scope::Once));
 
@@ -181,6 +181,7 @@ pub(crate) async fn runs_of_nodes_that_went_away_are_taken_up_and_those_of_other
     let run = async |node: &str| stage.store.join_ask(&ask, node).await.expect("joined").run.expect("a run").id;
     // The one that was parked goes to whoever comes first; the others are new.
     let (first, held) = (run("gone").await, run(claim.node()).await);
+    moved(place, 60 * SECOND);
     let state = async |id| stage.store.run(id).await.expect("read").expect("there").0.state;
     until(async || (state(first).await == RunState::Parked).then_some(())).await;
     // Whatever the clock says, it is looked for again.

@@ -1,4 +1,4 @@
-//! Scenarios: one run after another decision, and what the SDK said to each.
+//! Scenarios: decisions and questions about calls in one run, and what the SDK said to each.
 
 use serde_json::{Value, json};
 use toolmark_core::call::CallId;

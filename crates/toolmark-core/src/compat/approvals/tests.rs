@@ -306,7 +306,7 @@ fn the_ledger_knows_how_far_a_call_got() {
     let mut run = Run::default();
     let progress = |run: &mut Run| run.register(&bare("c1")).map(|it| it.map(|it| (it.executed(), it.completed())));
     assert_eq!(progress(&mut run), Ok(Some((false, false))));
-    let identity = bare("c1").item(|item| item.identify()).expect("digest").expect("identity");
+    let identity = bare("c1").item(|item| item.identify().expect("digest")).expect("identity");
     run.0.ledger().mark_completed(super::super::InvocationKind::ShellCall, identity.call_id());
     assert_eq!(progress(&mut run), Ok(Some((false, false))));
     run.0.ledger().mark_executed(&identity).expect("the same call");
