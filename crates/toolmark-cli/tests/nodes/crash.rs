@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use toolmark_core::digest::ArgumentDigest;
 
 use crate::support::{Effects, Node, approver, call, decide, json_of, question};
 
@@ -104,7 +105,7 @@ fn whatever_moment_a_node_is_killed_every_effect_has_one_record_and_no_call_ran_
     // The last node writes what became of the calls that were under way when the one before was killed.
     let waited = Instant::now();
     let records = loop {
-        let records = records(&folder, store);
+        let records = records(&folder, store, calls);
         let open = effects.seen().keys().any(|number| !records.contains_key(number));
         if !open || waited.elapsed() > Duration::from_secs(20) {
             break records;
@@ -122,7 +123,12 @@ fn whatever_moment_a_node_is_killed_every_effect_has_one_record_and_no_call_ran_
 }
 
 /// How many records of calls that ran, or may have run, there are for each number.
-fn records(folder: &TempDir, store: &str) -> BTreeMap<u64, u32> {
+fn records(folder: &TempDir, store: &str, calls: u64) -> BTreeMap<u64, u32> {
+    let digest = |number: u64| {
+        let text = json!({ "n": number }).to_string();
+        ArgumentDigest::of(&toolmark_core::json::read(&text).expect("JSON")).to_string()
+    };
+    let numbers: BTreeMap<String, u64> = (0..calls).map(|number| (digest(number), number)).collect();
     let listed = json_of(folder.path(), &["audit", "--json", "--limit", "0", "--store", store]);
     let text = listed.as_str().map_or_else(|| listed.to_string(), str::to_owned);
     let mut all = BTreeMap::new();
@@ -133,8 +139,9 @@ fn records(folder: &TempDir, store: &str) -> BTreeMap<u64, u32> {
         if matches!(outcome, "asked" | "unavailable" | "denied" | "busy") {
             continue;
         }
-        let number = record["bodies"]["arguments"]["n"].as_u64().or_else(|| record["arguments_body"]["n"].as_u64());
-        *all.entry(number.unwrap_or_else(|| panic!("the arguments are kept: {record}"))).or_default() += 1;
+        let digest = record["arguments"]["digest"].as_str().unwrap_or_default();
+        let number = numbers.get(digest).unwrap_or_else(|| panic!("nobody called that: {record}"));
+        *all.entry(*number).or_default() += 1;
     }
     all
 }

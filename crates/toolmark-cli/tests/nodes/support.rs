@@ -40,7 +40,7 @@ impl Effects {
     pub(crate) fn configuration(&self, more: &str) -> String {
         format!(
             "[packs.effects]\nurl = \"http://127.0.0.1:{}/mcp\"\n\n[[rules]]\nid = \"ask\"\nverdict = \"ask\"\ntools = [\"effects.write\"]\n\n\
-             [audit]\ndurability = \"strict\"\nbodies = \"arguments\"\n{more}",
+             [audit]\ndurability = \"strict\"\n{more}",
             self.port
         )
     }
