@@ -39,6 +39,7 @@ pub struct GatewayBuilder {
     lock: Option<Lock>,
     built: Vec<PackHandle>,
     desk: Option<Desk>,
+    asks: bool,
     node: Arc<str>,
     recorder: Arc<dyn Recorder>,
     audit: Option<AuditSink>,
@@ -82,6 +83,7 @@ impl GatewayBuilder {
             lock: None,
             built: Vec::new(),
             desk: None,
+            asks: true,
             node: "local".into(),
             recorder: Arc::new(NoRecords),
             audit: None,
@@ -126,6 +128,14 @@ impl GatewayBuilder {
         self
     }
 
+    /// Asks nobody, and leaves the runs of this node alone: for whoever only looks at what a gateway would be. A gateway that asks must
+    /// have the name of its node for itself (`Store::claim_node`), or others take its runs for abandoned.
+    #[must_use]
+    pub fn unattended(mut self) -> Self {
+        self.asks = false;
+        self
+    }
+
     /// Takes up what the store remembers: the names that were given out, the tools that were pinned, and what packs listed when they were last seen, so that their
     /// tools are there while they start.
     ///
@@ -135,7 +145,9 @@ impl GatewayBuilder {
         let Some(store) = &self.store else { return Ok(self) };
         self.names = Names::recall(store).await?;
         self.pins = PinBook::recall(store).await?;
-        self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
+        if self.asks {
+            self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
+        }
         // What is wrong with packs is said when they are started.
         for (name, pack) in handles(&self.config, &self.directory, Some(store)).unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {

@@ -73,7 +73,7 @@ fn tools(arguments: &Pin) -> Result<(Catalog, PathBuf), Failure> {
 
 async fn remembered(builder: GatewayBuilder, location: &Location) -> Result<Catalog, Failure> {
     let store = up::open(location).await?;
-    let builder = builder.store(store.clone()).recall().await;
+    let builder = builder.store(store.clone()).unattended().recall().await;
     let builder = builder.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let known = builder.remembered().map_err(|error| Failure::Problems(error.problems().to_vec()))?;
     // Everything is read.
