@@ -13,6 +13,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use toolmark_config::sections::Audit;
 use toolmark_config::values::KeptBodies;
+use toolmark_core::behavior::Mutability;
 use toolmark_core::digest::ArgumentDigest;
 use toolmark_core::text::visible;
 use toolmark_core::verdict::{Decision, Reason};
@@ -142,6 +143,16 @@ impl AuditRecorder {
     }
 }
 
+/// Whether a call was asked about, or is known or thought to change something.
+fn matters(record: &Record<'_>) -> bool {
+    let examination = record.examination;
+    let changes = |mutability: Mutability| mutability == Mutability::Mutates;
+    record.verdict.decision() > Decision::Allow
+        || examination.facts().unclear().next().is_some()
+        || examination.facts().effects().any(|effect| changes(effect.mutability))
+        || examination.known().behavior_of(record.body).is_none_or(|behavior| changes(behavior.mutability()))
+}
+
 impl Recorder for AuditRecorder {
     fn ready(&self) -> Keeping {
         if self.sink.is_ready() {
@@ -152,6 +163,11 @@ impl Recorder for AuditRecorder {
     }
 
     fn intend(&self, record: &Record<'_>) -> Keeping {
+        // Where a crash may lose a moment of records anyway, an intent for every tool that is only thought to read would double what is
+        // written and close no window.
+        if !self.sink.is_strict() && !matters(record) {
+            return None;
+        }
         let row = self.row(record, Outcome::Intent);
         if self.sink.is_strict() {
             return self.strictly(row);
