@@ -10,7 +10,7 @@ use std::time::Duration;
 use toolmark_config::Config;
 use toolmark_config::values::{OnTimeout, Span};
 use toolmark_core::explain::{Code, Explain};
-use toolmark_runtime::approve::{Asker, Desk, DeskSettings};
+use toolmark_runtime::approve::{Asker, Desk, DeskSettings, LedgerError};
 use toolmark_store::approvals::StoreLedger;
 use toolmark_store::{Store, StoreError};
 
@@ -27,6 +27,9 @@ pub enum ApprovalsError {
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The grants cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// The webhook cannot be used.
     #[error("the webhook of approvals cannot be used: {0}")]
     Webhook(String),
@@ -45,7 +48,7 @@ pub(crate) async fn desk(config: &Config, store: &Store, node: &str) -> Result<D
     }
     let ledger = StoreLedger::open(store.clone(), node).await?;
     let desk = Desk::new(Arc::new(ledger), settings(config), askers);
-    desk.open().await.map_err(|error| ApprovalsError::Webhook(error.to_string()))?;
+    desk.open().await?;
     Ok(desk)
 }
 
@@ -67,6 +70,7 @@ impl Explain for ApprovalsError {
     fn code(&self) -> Code {
         match self {
             Self::Store(error) => error.code(),
+            Self::Ledger(error) => error.code(),
             Self::Webhook(_) => Code::new("approval-webhook"),
         }
     }
@@ -74,6 +78,7 @@ impl Explain for ApprovalsError {
     fn why(&self) -> String {
         match self {
             Self::Store(error) => error.why(),
+            Self::Ledger(error) => error.why(),
             Self::Webhook(_) => "questions that reach nobody would all run out".into(),
         }
     }
@@ -81,6 +86,7 @@ impl Explain for ApprovalsError {
     fn fix(&self) -> String {
         match self {
             Self::Store(error) => error.fix(),
+            Self::Ledger(error) => error.fix(),
             Self::Webhook(_) => "correct `[approvals.webhook]`, or remove it".into(),
         }
     }

@@ -26,6 +26,8 @@ const LARGEST: usize = 256 * 1024;
 /// How many entries a page has, and how many at most.
 const PAGE: u32 = 100;
 const MOST: u32 = 1000;
+/// The states that can be asked for.
+const STATES: [&str; 5] = ["pending", "approved", "rejected", "expired", "all"];
 /// How often a quiet stream says that it is there.
 const PERIOD: Duration = Duration::from_secs(15);
 
@@ -47,6 +49,8 @@ enum ApiError {
     NotFound,
     #[error("this is not possible here")]
     Method,
+    #[error("`{0}` of the query cannot be read")]
+    Query(&'static str),
     #[error("a decision is sent as `application/json`")]
     Media,
     #[error("a decision is at most 256 KiB")]
@@ -129,9 +133,14 @@ impl Api {
     async fn list(&self, query: &str) -> Result<Response<Body>, ApiError> {
         let find = |name: &str| query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name));
         let state = find("state").map_or("pending", |(_, state)| state);
+        if !STATES.contains(&state) {
+            return Err(ApiError::Query("state"));
+        }
         let filter = AskFilter { state: (state != "all").then(|| state.to_owned()), ..AskFilter::default() };
         let before: Option<AskId> = find("before").map(|(_, id)| id.parse()).transpose()?;
-        let limit = find("limit").and_then(|(_, limit)| limit.parse().ok()).unwrap_or(PAGE).min(MOST);
+        let limit: Option<u32> =
+            find("limit").map(|(_, limit)| limit.parse()).transpose().map_err(|_| ApiError::Query("limit"))?;
+        let limit = limit.unwrap_or(PAGE).clamp(1, MOST);
         let asks = self.store.asks(&filter, before, limit).await?;
         let asks: Vec<Value> = asks.iter().map(Ask::to_json).collect();
         let pending = self.store.pending_asks().await?;
@@ -248,7 +257,7 @@ impl ApiError {
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Media => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Read(_) | Self::Id(_) => StatusCode::BAD_REQUEST,
+            Self::Read(_) | Self::Id(_) | Self::Query(_) => StatusCode::BAD_REQUEST,
             Self::Decide(DecideError::Ruling(_)) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Decide(DecideError::Ledger(_)) | Self::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Decide(_) => StatusCode::CONFLICT,
