@@ -29,6 +29,11 @@ async fn questions_are_listed_shown_and_decided() {
     let before = page[1]["id"].as_str().expect("an id");
     let rest = bob.ask(Method::GET, &format!("/api/approvals?before={before}"), &Value::Null).await.json();
     assert_eq!(rest["approvals"].as_array().map(Vec::len), Some(1));
+    for wrong in ["state=open", "limit=many", "limit=-1", "before=soon"] {
+        let refused = bob.ask(Method::GET, &format!("/api/approvals?{wrong}"), &Value::Null).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{wrong}");
+        assert!(refused.json()["error"]["code"].is_string(), "{wrong}");
+    }
     let path = format!("/api/approvals/{}", page[0]["id"].as_str().expect("an id"));
     let shown = bob.ask(Method::GET, &path, &Value::Null).await.json();
     assert_eq!(
