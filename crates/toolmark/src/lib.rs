@@ -24,6 +24,18 @@ pub use toolmark_core::{
     instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool,
 };
 pub use toolmark_lint as lint;
+pub use toolmark_macros::{pack, tool, toolset};
+pub use toolmark_policy as policy;
+pub use toolmark_runtime as runtime;
+pub use toolmark_runtime::{approve, tools};
+pub use {schemars, serde_json};
+
+/// What expanded code needs. Not for people.
+#[doc(hidden)]
+pub mod __private {
+    pub use toolmark_runtime::tools::private::*;
+    pub use {schemars, serde};
+}
 
 /// What most programs need.
 pub mod prelude {
@@ -37,6 +49,11 @@ pub mod prelude {
     pub use toolmark_core::pack::Pack;
     pub use toolmark_core::snapshot::{Snapshot, SnapshotReader};
     pub use toolmark_core::tool::{Source, Tool, ToolKind};
+    pub use toolmark_macros::{tool, toolset};
+    pub use toolmark_runtime::tools::{
+        Called, FunctionTool, Part, RunContext, ToolCall, ToolContext, ToolError, ToolOutput, Toolbox, Tools, Toolset,
+        ToolsetExt, TurnContext,
+    };
 }
 
 /// The examples of the README compile and run.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use toolmark_core::behavior::Behavior;
+use toolmark_core::behavior::{Behavior, ParseBehaviorError};
 use toolmark_core::definition::{Definition, ReadDefinitionError};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::schema::check::CompileSchemaError;
@@ -51,7 +51,7 @@ pub struct ToolBuilder {
     parameters: Value,
     strict: Strict,
     kind: ToolKind,
-    behavior: Option<Behavior>,
+    behavior: Option<Result<Behavior, ParseBehaviorError>>,
     definition: Option<Definition>,
     names: DisplayNames,
     enabled: Condition<TurnContext>,
@@ -94,6 +94,14 @@ pub enum BuildToolError {
         tool: String,
         /// What is wrong.
         error: Box<StrictSchemaError>,
+    },
+    /// What it is said to do is no behavior.
+    #[error("what `{tool}` is said to do is no behavior: {error}")]
+    Behavior {
+        /// The tool.
+        tool: String,
+        /// What is wrong.
+        error: ParseBehaviorError,
     },
     /// Nothing would run.
     #[error("the tool `{tool}` has nothing to run")]
@@ -182,7 +190,14 @@ impl ToolBuilder {
     /// What it does.
     #[must_use]
     pub fn behavior(mut self, behavior: Behavior) -> Self {
-        self.behavior = Some(behavior);
+        self.behavior = Some(Ok(behavior));
+        self
+    }
+
+    /// What it does, in words: `MUTATES|CREATE|ISSUE`.
+    #[must_use]
+    pub fn behavior_of(mut self, text: &str) -> Self {
+        self.behavior = Some(text.parse());
         self
     }
 
@@ -345,6 +360,9 @@ impl ToolBuilder {
         if let Some(locale) = self.names.locales.keys().find(|locale| !is_locale(locale)) {
             return Err(BuildToolError::Locale { tool: shown(), locale: visible(locale, 60) });
         }
+        if let Some(Err(error)) = &self.behavior {
+            return Err(BuildToolError::Behavior { tool: shown(), error: error.clone() });
+        }
         let (definition, description, names, written) = match &self.definition {
             None => (None, self.description.clone(), self.names.clone(), self.parameters.clone()),
             Some(given) => {
@@ -388,7 +406,7 @@ impl ToolBuilder {
         all.insert("description".into(), self.description.as_str().into());
         all.insert("inputSchema".into(), parameters.clone());
         let mut meta = Map::new();
-        if let Some(behavior) = self.behavior {
+        if let Some(Ok(behavior)) = self.behavior {
             meta.insert("dev.toolmark/behavior".into(), fields(behavior));
         }
         if let Some(names) = self.names.to_json() {
@@ -439,6 +457,7 @@ impl BuildToolError {
             | Self::NotAnObject { tool }
             | Self::Schema { tool, .. }
             | Self::Strict { tool, .. }
+            | Self::Behavior { tool, .. }
             | Self::NoBody { tool }
             | Self::Timeout { tool }
             | Self::Locale { tool, .. } => tool,
@@ -453,6 +472,7 @@ impl Explain for BuildToolError {
             Self::NotAnObject { .. } => Code::new("tool-parameters"),
             Self::Schema { error, .. } => error.code(),
             Self::Strict { error, .. } => error.code(),
+            Self::Behavior { error, .. } => error.code(),
             Self::NoBody { .. } => Code::new("tool-without-body"),
             Self::Timeout { .. } => Code::new("tool-timeout-zero"),
             Self::Locale { .. } => Code::new("tool-locale"),
@@ -465,6 +485,7 @@ impl Explain for BuildToolError {
             Self::NotAnObject { .. } => "arguments have names, so what a tool accepts is an object".into(),
             Self::Schema { error, .. } => error.why(),
             Self::Strict { error, .. } => error.why(),
+            Self::Behavior { error, .. } => error.why(),
             Self::NoBody { .. } => "a model would be offered a tool that does nothing".into(),
             Self::Timeout { .. } => "every call would be given up before it began".into(),
             Self::Locale { .. } => "nobody would ever be shown that name".into(),
@@ -479,6 +500,7 @@ impl Explain for BuildToolError {
             }
             Self::Schema { error, .. } => error.fix(),
             Self::Strict { error, .. } => format!("{}\nor leave out `strict`", error.fix()),
+            Self::Behavior { error, .. } => error.fix(),
             Self::NoBody { .. } => "say what runs: `.run(|context, arguments| async move { … })`".into(),
             Self::Timeout { .. } => "give it some time: `.timeout(Duration::from_secs(5))`".into(),
             Self::Locale { .. } => "use a tag such as `nl` or `pt-BR`".into(),

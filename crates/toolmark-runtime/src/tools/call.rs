@@ -27,6 +27,7 @@ use crate::dispatch::{DispatchError, DispatchErrorKind};
 use crate::examine::{Outcome, Request};
 use crate::pipeline::{Arrived, Brought, Passage, Settled};
 use crate::record::{Stray, StrayKind};
+use crate::task::TaskName;
 
 /// A call as a model made it.
 #[derive(Clone, Copy)]
@@ -40,8 +41,11 @@ pub struct ToolCall<'a> {
     cancel: Option<&'a CancellationToken>,
     client: &'a dyn Client,
     hooks: &'a dyn ToolHooks,
-    shown: Option<&'a (dyn Fn(&Tool) -> Option<String> + Sync)>,
+    shown: Option<&'a Shown>,
 }
+
+/// The name that a model knows a tool by; nothing where it may not see it.
+pub type Shown = dyn Fn(&Tool) -> Option<String> + Sync;
 
 /// What became of a call. Exhaustive on purpose.
 #[derive(Debug)]
@@ -158,7 +162,7 @@ impl<'a> ToolCall<'a> {
 
     /// The names that the model knows tools by, where those are others than `namespace.name`.
     #[must_use]
-    pub fn shown(mut self, shown: &'a (dyn Fn(&Tool) -> Option<String> + Sync)) -> Self {
+    pub fn shown(mut self, shown: &'a Shown) -> Self {
         self.shown = Some(shown);
         self
     }
@@ -324,7 +328,7 @@ impl Turn {
             lookup: call.name,
             tool,
             caller: self.caller(),
-            task: self.context().task_name().map(|task| task.as_str()),
+            task: self.context().task_name().map(TaskName::as_str),
             arguments_size: call.arguments.len(),
             kind,
         }

@@ -137,13 +137,12 @@ impl<I> fmt::Debug for Condition<I> {
 }
 
 /// How `#[tool]` takes a function by its name without knowing whether it is async.
-#[doc(hidden)]
-pub mod private {
-    #![expect(missing_docs, reason = "called by expanded code only, and hidden")]
-
+pub(super) mod private {
     use super::{Condition, Future};
 
+    /// A function that answers at once.
     pub struct Now;
+    /// A function that may take a while.
     pub struct Later;
 
     #[diagnostic::on_unimplemented(
@@ -151,7 +150,9 @@ pub mod private {
         label = "expected `fn(&{I}) -> bool` or `async fn({I}) -> bool`",
         note = "`{I}` is `ToolContext` for `needs_approval` and `TurnContext` for `enabled`"
     )]
+    /// A function that is a condition.
     pub trait IntoCondition<I, Kind> {
+        /// The condition.
         fn into_condition(self) -> Condition<I>;
     }
 
@@ -172,6 +173,7 @@ pub mod private {
         }
     }
 
+    /// The condition that a function is.
     pub fn condition<I, Kind>(asked: impl IntoCondition<I, Kind>) -> Condition<I> {
         asked.into_condition()
     }

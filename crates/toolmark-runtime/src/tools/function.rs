@@ -66,6 +66,9 @@ pub struct Namespace {
     pub(super) source: Source,
 }
 
+/// Makes a text for the model of an error.
+pub type Says = Arc<dyn Fn(&ToolContext, &ToolError) -> String + Send + Sync>;
+
 /// What becomes of an error of a tool.
 #[derive(Clone, Default)]
 pub enum OnError {
@@ -75,7 +78,7 @@ pub enum OnError {
     /// The model reads the error.
     Tell,
     /// The model reads what this says.
-    Say(Arc<dyn Fn(&ToolContext, &ToolError) -> String + Send + Sync>),
+    Say(Says),
     /// The run ends with the error.
     Propagate,
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolmark_core::catalog::{BuildCatalogError, Catalog};
+use toolmark_core::catalog::{BuildCatalogError, Catalog, CatalogBuilder};
 use toolmark_core::digest::DefinitionDigest;
 use toolmark_core::explain::{Code, Explain, Report, facts};
 use toolmark_core::names::LookupKey;
@@ -108,7 +108,7 @@ impl Listing {
             }
         }
         let packs = packs.into_iter().map(|(_, pack)| pack.build());
-        let catalog = reserved.into_iter().fold(Catalog::builder().packs(packs), |all, problem| all.problem(problem));
+        let catalog = reserved.into_iter().fold(Catalog::builder().packs(packs), CatalogBuilder::problem);
         let workspace = rules.build(catalog.build()?)?;
         let keys = tools.iter().enumerate().map(|(at, tool)| (tool.lookup_key(), at)).collect();
         let seen = tools.iter().map(Seen::of).collect();

@@ -25,11 +25,11 @@ mod wrap;
 
 pub use arguments::Arguments;
 pub use builder::{BuildToolError, ToolBuilder};
-pub use call::{Answer, Called, Ended, ToolCall};
+pub use call::{Answer, Called, Ended, Shown, ToolCall};
 pub use condition::Condition;
 pub use context::{RunContext, ToolContext, TurnContext, Usage};
 pub use error::{ToolError, ToolErrorKind};
-pub use function::{FunctionTool, Namespace, OnError, OnTimeout, Strict};
+pub use function::{FunctionTool, Namespace, OnError, OnTimeout, Says, Strict};
 pub use guardrail::{Guarded, InputGuardrail, OutputGuardrail};
 pub use listing::OpenTurnError;
 pub use names::DisplayNames;

@@ -6,9 +6,28 @@ use std::error::Error;
 use std::fmt::Display;
 
 use serde::Serialize;
+use toolmark_core::tool::Source;
 
 use super::error::ToolError;
 use super::output::{Part, ToolOutput};
+
+/// Runs a function in a thread where it may block. Its panic goes on here.
+pub async fn blocking<T: Send + 'static>(function: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(function).await {
+        Ok(value) => value,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down, and whoever waits here goes with it.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// The source of tools that are written in a module.
+#[must_use]
+pub fn source(module: &str) -> Source {
+    Source::new(&format!("rust:{module}"))
+}
 
 /// Something that a function returned.
 pub struct Returned<T>(pub T);
@@ -59,7 +78,6 @@ impl AsOutput {
 }
 
 impl AsJson {
-    #[expect(clippy::needless_pass_by_value, reason = "both ways take what was returned")]
     pub fn put<T: Serialize>(self, value: T) -> Result<ToolOutput, ToolError> {
         ToolOutput::json(&value)
     }
@@ -108,7 +126,6 @@ impl OfError {
 }
 
 impl OfText {
-    #[expect(clippy::needless_pass_by_value, reason = "all ways take what was thrown")]
     pub fn error<E: Display>(self, error: E) -> ToolError {
         ToolError::new(error)
     }

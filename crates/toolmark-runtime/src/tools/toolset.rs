@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolmark_core::explain::{Code, Explain, Report, facts};
-use toolmark_core::names::{PackName, ParsePackNameError};
+use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Source;
 
@@ -68,6 +68,21 @@ impl Tools {
         ToolsBuilder { pack: Some(name.into()), ..ToolsBuilder::default() }
     }
 
+    /// All of these.
+    ///
+    /// # Errors
+    /// [`BuildToolsError`] with everything that is wrong with any of them.
+    pub fn join(parts: impl IntoIterator<Item = Result<Self, BuildToolsError>>) -> Result<Self, BuildToolsError> {
+        let (mut tools, mut reports) = (Vec::new(), Vec::new());
+        for part in parts {
+            match part {
+                Ok(part) => tools.extend(part.0.iter().cloned()),
+                Err(error) => reports.extend(error.reports),
+            }
+        }
+        if reports.is_empty() { Ok(tools.into_iter().collect()) } else { Err(BuildToolsError { reports }) }
+    }
+
     /// The tools.
     #[must_use]
     pub fn list(&self) -> &[FunctionTool] {
@@ -116,7 +131,7 @@ impl ToolsBuilder {
                 Some(Arc::new(Namespace::new(name, &self.description, source)))
             }
             Some(Err(error)) => {
-                reports.push(report_of(&error));
+                reports.push(error.report());
                 None
             }
         };
@@ -132,10 +147,6 @@ impl ToolsBuilder {
         }
         if reports.is_empty() { Ok(tools.into_iter().collect()) } else { Err(BuildToolsError { reports }) }
     }
-}
-
-fn report_of(error: &ParsePackNameError) -> Report {
-    error.report()
 }
 
 impl Toolset for Tools {
