@@ -1,6 +1,6 @@
 //! `#[tool]` on a function: the function stays, and beside it stands a type of its name that makes the tool.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{GenericParam, ItemFn, ReturnType};
@@ -124,7 +124,8 @@ fn made(function: &ItemFn, options: &Options, arguments: &Arguments, docs: &Docs
         ReturnType::Default => ident.span(),
         ReturnType::Type(_, ty) => ty.span(),
     };
-    // Where a type cannot be returned, the compiler points at it.
+    // Where a type cannot be returned, the compiler points at it. Names are still those of this macro.
+    let output = Span::call_site().located_at(output);
     let shaped = quote_spanned! {output=>
         match (&&#toolmark::__private::Returned(&__returned)).toolmark_open().open(__returned) {
             ::core::result::Result::Ok(__value) => {

@@ -1,10 +1,9 @@
 //! A function becomes a tool: name, description and schema come from its signature and its doc comment.
 //!
 //! `cargo run --example weather`
-
-use toolmark::prelude::*;
 #![expect(clippy::print_stdout, reason = "an example shows something")]
 
+use toolmark::prelude::*;
 use toolmark::{schemars, serde_json};
 
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]

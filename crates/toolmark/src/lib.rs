@@ -21,7 +21,7 @@
 
 pub use toolmark_core::{
     behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain, exposure,
-    instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool,
+    instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool, verdict,
 };
 pub use toolmark_lint as lint;
 pub use toolmark_macros::{pack, tool, toolset};

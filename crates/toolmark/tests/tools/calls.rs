@@ -1,0 +1,240 @@
+//! What becomes of calls: context, outputs, conditions, approval, and the ways a model gets things wrong.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::json;
+use toolmark::approve::{Approval, Approvals, Asking, Ending, Later, Pass};
+use toolmark::prelude::*;
+use toolmark::runtime::StrayKind;
+use toolmark::tools::Ended;
+
+struct User {
+    name: String,
+    admin: bool,
+}
+
+fn ada(admin: bool) -> RunContext {
+    RunContext::new().with(User { name: "Ada".into(), admin })
+}
+
+#[tool]
+async fn whoami(ctx: &ToolContext) -> Result<String, ToolError> {
+    let user = ctx.need::<User>()?;
+    Ok(format!("{} via {} as {} ({})", user.name, ctx.agent(), ctx.tool(), ctx.call_id()))
+}
+
+#[tool]
+fn owned(ctx: ToolContext) -> String {
+    ctx.arguments().text().to_owned()
+}
+
+#[tokio::test]
+async fn a_tool_reads_the_context_of_its_run() {
+    let turn = super::turn_with(toolset! { whoami, owned }.expect("tools"), ada(false)).await;
+    assert_eq!(super::text(&turn, "whoami", "{}").await, "Ada via assistant as whoami (call_1)");
+    assert_eq!(super::text(&turn, "owned", "").await, "{}");
+}
+
+#[tokio::test]
+async fn a_value_that_is_missing_is_a_failure_that_tells_the_model_nothing() {
+    let turn = super::turn(super::one(whoami::tool())).await;
+    let answer = super::answer(&turn, "whoami", "{}").await;
+    assert_eq!(answer.ended.code(), Some("context-missing"));
+    assert!(!answer.output.to_text().contains("User"), "{}", answer.output.to_text());
+}
+
+#[tool]
+fn picture() -> Part {
+    Part::image_url("https://example.com/cat.png")
+}
+
+#[tool]
+fn report() -> Result<Vec<Part>, std::io::Error> {
+    Ok(vec![Part::Text("see".into()), Part::file_data("a.txt", "YQ==")])
+}
+
+#[tool]
+fn raw() -> ToolOutput {
+    ToolOutput::text("as it is")
+}
+
+#[tool]
+fn number() -> Option<f64> {
+    Some(2.5)
+}
+
+#[tool]
+fn fails_by_type() -> serde_json::Result<Vec<u8>> {
+    Ok(vec![1, 2])
+}
+
+type Outcome = Result<&'static str, String>;
+
+#[tool]
+fn aliased() -> Outcome {
+    Ok("fine")
+}
+
+#[tokio::test]
+async fn whatever_is_returned_becomes_an_output() {
+    let tools = toolset! { picture, report, raw, number, fails_by_type, aliased }.expect("tools");
+    let turn = super::turn(tools).await;
+    for (name, wire) in [
+        ("picture", json!([{"type": "input_image", "image_url": "https://example.com/cat.png"}])),
+        (
+            "report",
+            json!([{"type": "input_text", "text": "see"}, {"type": "input_file", "file_data": "YQ==", "filename": "a.txt"}]),
+        ),
+        ("raw", json!("as it is")),
+        ("number", json!("2.5")),
+        ("fails_by_type", json!("[1,2]")),
+        ("aliased", json!("fine")),
+    ] {
+        assert_eq!(super::answer(&turn, name, "").await.output.to_wire(), wire, "{name}");
+    }
+}
+
+fn is_admin(turn: &TurnContext) -> bool {
+    turn.get::<User>().is_some_and(|user| user.admin)
+}
+
+async fn is_admin_later(turn: TurnContext) -> bool {
+    tokio::task::yield_now().await;
+    is_admin(&turn)
+}
+
+#[tool(enabled = is_admin)]
+fn by_function() {}
+
+#[tool(enabled = is_admin_later)]
+fn by_async_function() {}
+
+#[tool(enabled = |turn| turn.get::<User>().is_some_and(|user| user.admin))]
+fn by_closure() {}
+
+#[tool(enabled = |turn| async move { is_admin(&turn) })]
+fn by_async_closure() {}
+
+#[tool(enabled = false)]
+fn never() {}
+
+#[tool(enabled = |_| panic!("broken"))]
+fn by_accident() {}
+
+#[tokio::test]
+async fn a_tool_that_is_not_enabled_is_neither_shown_nor_callable() {
+    let all = || toolset! { by_function, by_async_function, by_closure, by_async_closure, never, by_accident, raw };
+    let turn = super::turn_with(all().expect("tools"), ada(false)).await;
+    let shown: Vec<String> = turn.offered().map(|(tool, _)| tool.name().to_string()).collect();
+    assert_eq!(shown, ["raw"]);
+    for name in ["by_function", "by_async_function", "by_closure", "by_async_closure", "never", "by_accident"] {
+        let answer = super::answer(&turn, name, "").await;
+        assert!(matches!(answer.ended, Ended::Stray(StrayKind::Unknown)), "{name}: {answer:?}");
+        assert_eq!(
+            answer.output.to_text(),
+            format!("Nothing was called: there is no tool `{name}`. Offered are: `raw`.")
+        );
+    }
+    let turn = super::turn_with(all().expect("tools"), ada(true)).await;
+    assert_eq!(turn.offered().count(), 5);
+}
+
+/// Says yes or no to everything, and counts.
+struct Says(bool, AtomicU32);
+
+impl Approvals for Says {
+    fn ask<'a>(&'a self, _: Asking<'a>) -> Later<'a, Approval> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        let said =
+            if self.0 { Approval::Granted(Pass::default()) } else { Approval::Rejected(Some("Not today.".into())) };
+        Box::pin(std::future::ready(said))
+    }
+
+    fn ended(&self, _: &Pass, _: Ending) {}
+}
+
+fn is_large(call: &ToolContext) -> bool {
+    call.arguments().get("amount").and_then(serde_json::Value::as_u64).is_some_and(|amount| amount > 100)
+}
+
+#[tool(needs_approval = is_large)]
+fn refund(amount: u64) -> String {
+    format!("{amount} back")
+}
+
+#[tool(needs_approval = |call| async move { is_large(&call) })]
+fn refund_later(amount: u64) -> String {
+    format!("{amount} back")
+}
+
+#[tool(needs_approval = |_| panic!("broken"))]
+fn refund_broken(amount: u64) -> String {
+    format!("{amount} back")
+}
+
+async fn asked(yes: bool, name: &str, arguments: &str) -> (toolmark::tools::Answer, u32) {
+    let says = Arc::new(Says(yes, AtomicU32::new(0)));
+    let toolbox = Toolbox::builder()
+        .toolset(toolset! { refund, refund_later, refund_broken }.expect("tools"))
+        .approvals(Arc::clone(&says) as _)
+        .build();
+    let turn = toolbox.turn(TurnContext::new("assistant", RunContext::new())).await.expect("a turn");
+    let answer = super::answer(&turn, name, arguments).await;
+    (answer, says.1.load(Ordering::Relaxed))
+}
+
+#[tokio::test]
+async fn a_person_is_asked_when_the_tool_says_so_and_not_otherwise() {
+    for name in ["refund", "refund_later"] {
+        let (answer, asked_for) = asked(false, name, r#"{"amount": 5}"#).await;
+        assert_eq!((answer.output.to_text().as_str(), asked_for), ("5 back", 0), "{name}");
+        let (answer, asked_for) = asked(true, name, r#"{"amount": 500}"#).await;
+        assert_eq!((answer.output.to_text().as_str(), asked_for), ("500 back", 1), "{name}");
+        let (answer, asked_for) = asked(false, name, r#"{"amount": 500}"#).await;
+        assert_eq!(asked_for, 1);
+        assert_eq!(answer.ended.code(), Some("needs-approval"));
+        assert!(answer.output.to_text().ends_with("Not today."), "{}", answer.output.to_text());
+    }
+}
+
+#[tokio::test]
+async fn a_condition_that_breaks_down_asks() {
+    assert_eq!(asked(true, "refund_broken", r#"{"amount": 5}"#).await.1, 1);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_arguments_that_do_not_fit() {
+    let (answer, asked_for) = asked(true, "refund_broken", r#"{"amount": "5"}"#).await;
+    assert_eq!(asked_for, 0);
+    assert_eq!(answer.ended.code(), Some("arguments-invalid"));
+}
+
+#[tokio::test]
+async fn what_nobody_can_read_is_not_called() {
+    let turn = super::turn(super::one(refund::tool())).await;
+    for arguments in [r#"{"amount": 5"#, r#"{"amount": 5, "amount": 500}"#, "<html>", r#"{"amount": NaN}"#, "{}{}"] {
+        let answer = super::answer(&turn, "refund", arguments).await;
+        assert!(matches!(answer.ended, Ended::Stray(StrayKind::Unreadable)), "{arguments}: {answer:?}");
+        assert!(answer.output.to_text().contains("cannot be read"), "{}", answer.output.to_text());
+    }
+}
+
+#[tokio::test]
+async fn calls_of_one_turn_run_side_by_side() {
+    let turn = super::turn(super::one(refund::tool())).await;
+    let ids: Vec<_> = (0..200).map(|at| format!("call_{at}").parse().expect("an id")).collect();
+    let arguments: Vec<String> = (0..200).map(|at| json!({"amount": at % 100}).to_string()).collect();
+    let calls = ids.iter().zip(&arguments).map(|(id, arguments)| {
+        let turn = turn.clone();
+        async move {
+            turn.call(&ToolCall::new("refund", id, arguments)).await.answer().map(|answer| answer.output.to_text())
+        }
+    });
+    let mut texts = Vec::new();
+    for call in calls.map(Box::pin).collect::<Vec<_>>() {
+        texts.push(call.await.expect("an answer"));
+    }
+    assert_eq!(texts.len(), 200);
+    assert_eq!(texts[150], "50 back");
+}
