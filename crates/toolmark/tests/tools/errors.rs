@@ -13,7 +13,8 @@ const SECRET: &str = "postgres://root:hunter2@db";
 #[error("cannot connect to {SECRET}")]
 struct Down;
 
-#[tool(behavior(pure, read, data))]
+/// Reads the rows of a table.
+#[tool(name = "read_rows", behavior(pure, read, data))]
 fn down() -> Result<String, Down> {
     Err(Down)
 }
@@ -59,7 +60,7 @@ async fn failed(tool: toolmark::tools::ToolBuilder, name: &str) -> (String, Tool
 #[tokio::test]
 async fn the_default_text_leaks_nothing_and_the_program_gets_all() {
     for (tool, name, kind) in [
-        (down::tool(), "down", ToolErrorKind::Failed),
+        (down::tool(), "read_rows", ToolErrorKind::Failed),
         (by_text::tool(), "by_text", ToolErrorKind::Failed),
         (by_box::tool(), "by_box", ToolErrorKind::Failed),
         (panics::tool(), "panics", ToolErrorKind::Panicked),
@@ -76,7 +77,7 @@ async fn the_default_text_leaks_nothing_and_the_program_gets_all() {
 
 #[tokio::test]
 async fn the_text_says_whether_there_may_have_been_an_effect() {
-    assert!(failed(down::tool(), "down").await.0.ends_with("Try again with other arguments, or go another way."));
+    assert!(failed(down::tool(), "read_rows").await.0.ends_with("Try again with other arguments, or go another way."));
     assert!(failed(by_text::tool(), "by_text").await.0.ends_with("check before you repeat it."));
 }
 

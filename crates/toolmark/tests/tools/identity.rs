@@ -8,10 +8,10 @@ use toolmark::runtime::{Record, Recorder, Stray, WorkspaceBuilder};
 use toolmark::tools::Ended;
 use toolmark::verdict::Decision;
 
-/// Runs a query against the customers.
+/// Reads customers with a SQL query.
 #[tool(behavior(pure, read, data))]
-fn read_customers(query: String) -> String {
-    format!("rows of {query}")
+fn read_customers(sql: String) -> String {
+    format!("rows of {sql}")
 }
 
 /// Deletes a customer.
@@ -62,9 +62,9 @@ async fn a_function_tool_has_a_mark_and_its_definition_a_digest() {
 #[tokio::test]
 async fn arguments_that_exceed_what_the_tool_is_for_are_refused() {
     let turn = super::turn(tools()).await;
-    let fine = call(&turn, "read_customers", r#"{"query": "SELECT * FROM customers"}"#).await;
+    let fine = call(&turn, "read_customers", r#"{"sql": "SELECT * FROM customers"}"#).await;
     assert!(matches!(fine.ended, Ended::Ran), "{fine:?}");
-    let refused = call(&turn, "read_customers", r#"{"query": "DELETE FROM customers"}"#).await;
+    let refused = call(&turn, "read_customers", r#"{"sql": "DELETE FROM customers"}"#).await;
     assert!(matches!(refused.ended, Ended::Refused { code: "effect-exceeds-behavior" }), "{refused:?}");
     assert!(refused.output.to_text().contains("`crm.read_customers` was not called"), "{}", refused.output.to_text());
 }
@@ -93,14 +93,14 @@ async fn rules_hold_for_function_tools_and_everything_is_recorded() {
     let context = TurnContext::new("assistant", RunContext::new()).caller("alice");
     let turn = toolbox.turn(context).await.expect("a turn");
     assert!(matches!(call(&turn, "delete_customer", r#"{"id": 1}"#).await.ended, Ended::Refused { .. }));
-    call(&turn, "read_customers", r#"{"query": "SELECT 1"}"#).await;
+    call(&turn, "read_customers", r#"{"sql": "SELECT 1"}"#).await;
     call(&turn, "read_customers", "{").await;
     call(&turn, "drop", "{}").await;
     assert_eq!(
         *kept.0.lock().expect("a lock"),
         [
             "alice/assistant crm.delete_customer deny denied",
-            "alice/assistant crm.read_customers allow ran",
+            "alice/assistant crm.read_customers allow ok",
             "read_customers unreadable",
             "drop unknown-tool",
         ]
