@@ -27,8 +27,9 @@ pub(crate) fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     arguments.describe(&docs, &function.sig.ident, &mut mistakes);
     let body = match mistakes.into_tokens() {
         None => made(&function, &options, &arguments, &docs),
+        // Where there is a `self`, nothing can stand beside the function.
         Some(errors) => {
-            let stub = stub(&function, &options);
+            let stub = function.sig.receiver().is_none().then(|| stub(&function, &options));
             quote!(#errors #stub)
         }
     };

@@ -259,7 +259,7 @@ fn display_names(meta: &Meta, calls: &mut Vec<Setting>, mistakes: &mut Mistakes)
         Punctuated::<(Option<(String, Span)>, LitStr), Token![,]>::parse_terminated_with(input, |input| {
             let named = input.peek(Ident) || input.peek2(Token![=]);
             if !named {
-                return Ok((None, input.parse()?));
+                return Ok((None, display_name(input)?));
             }
             let locale = if input.peek(LitStr) {
                 let text: LitStr = input.parse()?;
@@ -269,7 +269,7 @@ fn display_names(meta: &Meta, calls: &mut Vec<Setting>, mistakes: &mut Mistakes)
                 (word.to_string(), word.span())
             };
             input.parse::<Token![=]>()?;
-            Ok((Some(locale), input.parse()?))
+            Ok((Some(locale), display_name(input)?))
         })
     };
     let Some(all) = mistakes.take(parser.parse2(list.tokens.clone())) else { return };
@@ -288,6 +288,12 @@ fn display_names(meta: &Meta, calls: &mut Vec<Setting>, mistakes: &mut Mistakes)
             }
         }
     }
+}
+
+fn display_name(input: syn::parse::ParseStream<'_>) -> syn::Result<LitStr> {
+    let wrong =
+        |error: syn::Error| syn::Error::new(error.span(), "a display name is a text: write `nl = \"Het weer\"`");
+    input.parse().map_err(wrong)
 }
 
 fn is_locale(text: &str) -> bool {

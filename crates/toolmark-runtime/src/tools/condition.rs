@@ -178,3 +178,6 @@ pub(super) mod private {
         asked.into_condition()
     }
 }
+
+#[cfg(test)]
+mod tests;

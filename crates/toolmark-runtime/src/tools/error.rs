@@ -206,3 +206,6 @@ impl Explain for ToolError {
         facts([("kind", self.kind.as_str().into())])
     }
 }
+
+#[cfg(test)]
+mod tests;

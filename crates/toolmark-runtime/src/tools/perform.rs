@@ -258,6 +258,3 @@ impl Explain for Raised {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

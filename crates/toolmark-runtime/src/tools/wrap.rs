@@ -232,6 +232,3 @@ macro_rules! named_debug {
 }
 
 named_debug!(Filtered<S>, Renamed<S>, Prefixed<S>, ApprovalRequired<S>, Deferred<S>, EnabledIf<S>, Combined);
-
-#[cfg(test)]
-mod tests;
