@@ -29,11 +29,21 @@ pub(crate) enum Context {
 pub(crate) struct Field {
     name: Ident,
     ty: Type,
-    /// True for `&str`, which is kept as a `String`.
-    borrowed: bool,
+    lent: Lent,
     attributes: Vec<Attribute>,
     description: Option<String>,
     default: Option<Default>,
+}
+
+/// How a function takes an argument. What is read is always owned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lent {
+    /// As it is.
+    Owned,
+    /// `&T`.
+    Borrowed,
+    /// `Option<&T>`.
+    Perhaps,
 }
 
 enum Default {
@@ -128,7 +138,11 @@ impl Arguments {
         };
         let fields = self.fields.iter().map(|field| {
             let name = &field.name;
-            if field.borrowed { quote!(&#read.#name) } else { quote!(#read.#name) }
+            match field.lent {
+                Lent::Owned => quote!(#read.#name),
+                Lent::Borrowed => quote!(&#read.#name),
+                Lent::Perhaps => quote!(#read.#name.as_deref()),
+            }
         });
         let all = context.into_iter().chain(fields);
         quote!(#(#all),*)
@@ -158,12 +172,9 @@ impl Field {
                 return None;
             }
         };
-        let borrowed = is_str(&typed.ty);
-        let ty = if borrowed { syn::parse_quote!(::std::string::String) } else { (*typed.ty).clone() };
-        if !borrowed {
-            check_type(&typed.ty, mistakes);
-        }
-        let mut field = Self { name, ty, borrowed, attributes: Vec::new(), description: None, default: None };
+        let (lent, ty) = owned(&typed.ty);
+        check_type(&ty, mistakes);
+        let mut field = Self { name, ty, lent, attributes: Vec::new(), description: None, default: None };
         let said = docs::lines(&attributes).join("\n").trim().to_owned();
         field.description = Some(said).filter(|text| !text.is_empty());
         for attribute in attributes {
@@ -249,13 +260,43 @@ impl Field {
     }
 }
 
-fn is_str(ty: &Type) -> bool {
-    match ty {
-        Type::Reference(reference) => {
-            reference.mutability.is_none() && matches!(&*reference.elem, Type::Path(path) if path.path.is_ident("str"))
-        }
-        _ => false,
+/// The type that is read for an argument, and how it is lent: `&str` is read as `String`, `&[T]` as `Vec<T>`, `Option<&str>` as
+/// `Option<String>`.
+fn owned(ty: &Type) -> (Lent, Type) {
+    if let Some(inner) = borrowed(ty) {
+        return (Lent::Borrowed, inner);
     }
+    if let Type::Path(path) = ty
+        && let Some(last) = path.path.segments.last()
+        && last.ident == "Option"
+        && let syn::PathArguments::AngleBracketed(inner) = &last.arguments
+        && let Some(syn::GenericArgument::Type(inner)) = inner.args.first()
+        && let Type::Reference(reference) = inner
+        && (is_str(&reference.elem) || matches!(&*reference.elem, Type::Slice(_)))
+        && let Some(inner) = borrowed(inner)
+    {
+        return (Lent::Perhaps, syn::parse_quote!(::core::option::Option<#inner>));
+    }
+    (Lent::Owned, ty.clone())
+}
+
+/// What has to be kept so that it can be lent as this.
+fn borrowed(ty: &Type) -> Option<Type> {
+    match ty {
+        Type::Reference(reference) if reference.mutability.is_none() => Some(match &*reference.elem {
+            Type::Slice(slice) => {
+                let inner = &slice.elem;
+                syn::parse_quote!(::std::vec::Vec<#inner>)
+            }
+            inner if is_str(inner) => syn::parse_quote!(::std::string::String),
+            inner => inner.clone(),
+        }),
+        _ => None,
+    }
+}
+
+fn is_str(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("str"))
 }
 
 /// Refuses what cannot be read from JSON into something that is kept.
@@ -265,10 +306,16 @@ fn check_type(ty: &Type, mistakes: &mut Mistakes) {
         fn visit_type_reference(&mut self, reference: &'a syn::TypeReference) {
             let owned = match &*reference.elem {
                 Type::Slice(slice) => format!("Vec<{}>", slice.elem.to_token_stream()),
-                Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
+                inner if is_str(inner) => "String".to_owned(),
                 other => other.to_token_stream().to_string(),
             };
             self.0.at(reference, format!("arguments are owned: take `{owned}`"));
+        }
+
+        fn visit_lifetime(&mut self, lifetime: &'a syn::Lifetime) {
+            if lifetime.ident != "static" {
+                self.0.at(lifetime, "arguments are owned: they are read from what the model wrote and borrow nothing");
+            }
         }
 
         fn visit_type_impl_trait(&mut self, ty: &'a syn::TypeImplTrait) {

@@ -10,13 +10,13 @@ use crate::docs::{self, Docs};
 use crate::mistakes::Mistakes;
 use crate::options::Options;
 
-pub(crate) fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn tool(options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut mistakes = Mistakes::default();
     let options = Options::read(options, &mut mistakes);
     let mut function: ItemFn = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(_) => {
-            mistakes.at(&item, "`#[tool]` stands before a function");
+            mistakes.at(item, "`#[tool]` stands before a function");
             let errors = mistakes.into_tokens();
             return quote!(#errors #item);
         }
@@ -33,6 +33,8 @@ pub(crate) fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
             quote!(#errors #stub)
         }
     };
+    // What a model gives is owned, whether the function keeps it or not.
+    function.attrs.push(syn::parse_quote!(#[allow(clippy::needless_pass_by_value)]));
     quote!(#function #body)
 }
 

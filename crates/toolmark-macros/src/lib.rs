@@ -20,13 +20,13 @@ use proc_macro::TokenStream;
 /// Makes a tool of a function. See the chapter on tools in the documentation.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
-    expand::tool(options.into(), item.into()).into()
+    expand::tool(options.into(), &item.into()).into()
 }
 
 /// Makes a pack of a module: all its tools, under its name.
 #[proc_macro_attribute]
 pub fn pack(options: TokenStream, item: TokenStream) -> TokenStream {
-    pack::pack(options.into(), item.into()).into()
+    pack::pack(options.into(), &item.into()).into()
 }
 
 /// Makes a toolset of tools, with or without packs.

@@ -9,12 +9,12 @@ use crate::docs::{self, Docs};
 use crate::mistakes::Mistakes;
 use crate::set::check_pack;
 
-pub(crate) fn pack(options: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn pack(options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut mistakes = Mistakes::default();
     let mut module: ItemMod = match syn::parse2(item.clone()) {
         Ok(module) => module,
         Err(_) => {
-            mistakes.at(&item, "`#[pack]` stands before a module: `#[pack] mod crm { … }`");
+            mistakes.at(item, "`#[pack]` stands before a module: `#[pack] mod crm { … }`");
             let errors = mistakes.into_tokens();
             return quote!(#errors #item);
         }

@@ -32,8 +32,8 @@ async fn fetch_weather(location: Location) -> String {
 /// * `path`: The path to the file to read.
 /// * `directory`: The directory to read the file from.
 #[tool(name = "fetch_data", display_name("Read file", nl = "Bestand lezen"), behavior(pure, read, content))]
-fn read_file(path: &str, directory: Option<String>) -> String {
-    format!("<contents of {path} in {}>", directory.as_deref().unwrap_or("."))
+fn read_file(path: &str, directory: Option<&str>) -> String {
+    format!("<contents of {path} in {}>", directory.unwrap_or("."))
 }
 
 #[tokio::main]

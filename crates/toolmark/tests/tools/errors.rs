@@ -133,7 +133,7 @@ async fn a_propagated_error_ends_the_run() {
     let called = turn.call(&ToolCall::new("fatal", &id, "")).await;
     let Called::Raised(Raised::Tool { tool, error }, _) = called else { panic!("{called:?}") };
     assert_eq!(tool, "fatal");
-    assert!(error.source().is_some_and(|source| source.is::<Down>()));
+    assert!(error.source().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Down>));
 }
 
 /// True once whoever holds it is dropped.
@@ -159,7 +159,7 @@ async fn a_call_that_takes_too_long_is_dropped_and_told() {
     let answer = super::answer(&turn, "slow", "").await;
     assert_eq!(
         answer.output.to_text(),
-        "`slow` failed. it took longer than 0.02 seconds. It may have had an effect: check before you repeat it."
+        "`slow` failed. It took longer than 0.02 seconds. It may have had an effect: check before you repeat it."
     );
     assert_eq!(answer.ended.code(), Some("tool-timeout"));
     assert!(dropped.load(Ordering::SeqCst));

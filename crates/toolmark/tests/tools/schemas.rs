@@ -233,3 +233,18 @@ async fn arguments_may_be_called_what_the_macro_and_the_function_are_called() {
     let arguments = r#"{"shadowed": "a", "context": 1, "arguments": true}"#;
     assert_eq!(super::text(&turn, "shadowed", arguments).await, "a 1 true");
 }
+
+#[tool]
+async fn lent(place: &Place, tags: &[String], name: Option<&str>, words: Option<&[String]>, count: &u8) -> String {
+    tokio::task::yield_now().await;
+    format!("{} {tags:?} {name:?} {words:?} {count}", place.street)
+}
+
+#[tokio::test]
+async fn a_function_may_borrow_what_was_read() {
+    let tool = lent::tool().build().expect("a tool");
+    assert_eq!(tool.parameters()["required"], json!(["place", "tags", "count"]));
+    let turn = super::turn(super::one(lent::tool())).await;
+    let arguments = r#"{"place": {"street": "Elm"}, "tags": ["a"], "name": "n", "count": 3}"#;
+    assert_eq!(super::text(&turn, "lent", arguments).await, r#"Elm ["a"] Some("n") None 3"#);
+}

@@ -4,7 +4,7 @@
 use toolmark::prelude::*;
 
 #[tool]
-fn borrowed(names: &[String], text: Option<&str>, mutable: &mut String) {}
+fn borrowed<'a>(names: Vec<&str>, mutable: &mut String, inside: &std::borrow::Cow<'a, str>) {}
 
 #[tool]
 fn patterns((a, b): (u8, u8), _: u8) {}

@@ -26,7 +26,7 @@ async fn conditions_are_asked_in_every_turn() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let tool = FunctionTool::builder("odd")
-        .enabled_if(move |_| count.fetch_add(1, Ordering::Relaxed) % 2 == 0)
+        .enabled_if(move |_| count.fetch_add(1, Ordering::Relaxed).is_multiple_of(2))
         .run(|_, _| async { Ok("done") });
     let toolbox = Toolbox::builder().toolset(Tools::builder().tool(tool).build().unwrap()).build();
     for turn in 0..4 {
