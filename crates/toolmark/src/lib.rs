@@ -60,3 +60,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The chapter on tools compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tools.md")]
+struct ChapterOnTools;
