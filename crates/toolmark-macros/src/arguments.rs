@@ -179,7 +179,7 @@ impl Field {
         field.description = Some(said).filter(|text| !text.is_empty());
         for attribute in attributes {
             let path = attribute.path();
-            if path.is_ident("doc") || path.is_ident("cfg_attr") {
+            if path.is_ident("doc") {
                 continue;
             }
             if path.is_ident("tool") {

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{GenericParam, ItemFn, ReturnType};
+use syn::{GenericParam, ItemFn, ReturnType, Safety};
 
 use crate::arguments::Arguments;
 use crate::docs::{self, Docs};
@@ -45,6 +45,9 @@ fn refuse(function: &ItemFn, options: &Options, mistakes: &mut Mistakes) {
         if !matches!(parameter, GenericParam::Lifetime(_)) {
             mistakes.at(parameter, "a tool has no type parameters: its schema needs types that are known");
         }
+    }
+    if let Safety::Unsafe(word) = &signature.safety {
+        mistakes.at(word, "a tool is called by a model, which cannot promise anything: leave out `unsafe`");
     }
     if let Some(abi) = &signature.abi {
         mistakes.at(abi, "a tool is a plain function: leave out `extern`");

@@ -204,15 +204,14 @@ impl Turn {
                 return Called::stray(said, StrayKind::Unreadable, Some(tool.canonical().clone()));
             }
         };
-        let value = read.to_value();
         let cancel = call.cancel.map_or_else(CancellationToken::new, CancellationToken::child_token);
         let _given_up = cancel.clone().drop_guard();
         let context = |arguments: Arguments| {
             let (turn, id) = (self.context().clone(), call.id.clone());
             ToolContext::new(turn, tool.canonical().clone(), id, arguments, call.attempt, cancel.clone())
         };
-        let seen = context(Arguments::new(text.to_owned(), value.clone()));
-        let request = Request { tool, arguments: &value, task: self.task(), caller: self.caller() };
+        let seen = context(Arguments::new(text.to_owned(), read.to_value()));
+        let request = Request { tool, arguments: seen.arguments().value(), task: self.task(), caller: self.caller() };
         let demands = self.demands(own, tool, &request, &seen).await;
         let against = (!demands.reasons.is_empty()).then(|| self.pipeline().against(demands.reasons));
         let pipeline = against.as_ref().unwrap_or_else(|| self.pipeline());

@@ -145,12 +145,15 @@ pub(super) mod private {
     /// A function that may take a while.
     pub struct Later;
 
+    /// A condition already.
+    pub struct Made;
+
+    /// A function that is a condition.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be used as a condition of a tool",
         label = "expected `fn(&{I}) -> bool` or `async fn({I}) -> bool`",
         note = "`{I}` is `ToolContext` for `needs_approval` and `TurnContext` for `enabled`"
     )]
-    /// A function that is a condition.
     pub trait IntoCondition<I, Kind> {
         /// The condition.
         fn into_condition(self) -> Condition<I>;
@@ -159,6 +162,12 @@ pub(super) mod private {
     impl<I: Clone + Send + Sync + 'static, F: Fn(&I) -> bool + Send + Sync + 'static> IntoCondition<I, Now> for F {
         fn into_condition(self) -> Condition<I> {
             Condition::when(self)
+        }
+    }
+
+    impl<I> IntoCondition<I, Made> for Condition<I> {
+        fn into_condition(self) -> Condition<I> {
+            self
         }
     }
 

@@ -186,7 +186,10 @@ impl FunctionTool {
 
     /// Whether it is offered in a turn.
     pub async fn is_enabled(&self, turn: &TurnContext) -> bool {
-        self.enabled.holds(turn, false).await
+        match self.enabled.as_fixed() {
+            Some(fixed) => fixed,
+            None => self.enabled.holds(turn, false).await,
+        }
     }
 
     /// The key that dispatch uses.

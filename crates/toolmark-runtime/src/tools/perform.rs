@@ -141,6 +141,9 @@ pub(super) async fn perform(
     if let Some(objection) = check_input(tool, context).await {
         return Ok(objection);
     }
+    if context.cancellation().is_cancelled() {
+        return Err(DispatchError::before_it_ran(DispatchErrorKind::Cancelled, "the call was given up"));
+    }
     hooks.started(context).await;
     let cancelled = context.cancellation().cancelled();
     let ran = tokio::select! {

@@ -20,15 +20,48 @@ pub(super) enum Unusable {
     Strict(Box<StrictSchemaError>),
 }
 
-/// The schema of the arguments of a type. What schemars says about itself is left out: models have no use for it.
+/// The schema of the arguments of a type. What schemars says about itself is left out: models have no use for it, and some providers
+/// refuse formats that they do not know.
 pub(super) fn of_type<T: schemars::JsonSchema>() -> Value {
-    let mut schema =
-        schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    let settings = schemars::generate::SchemaSettings::draft2020_12()
+        .with_transform(schemars::transform::RecursiveTransform(limits_for_formats));
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(all) = schema.as_object_mut() {
         all.remove("$schema");
         all.remove("title");
     }
     schema
+}
+
+/// The formats that schemars gives numbers, with the limits that they mean.
+const NUMBERS: [(&str, Option<(i64, i64)>); 14] = [
+    ("int8", Some((i8::MIN as i64, i8::MAX as i64))),
+    ("int16", Some((i16::MIN as i64, i16::MAX as i64))),
+    ("int32", Some((i32::MIN as i64, i32::MAX as i64))),
+    ("int64", None),
+    ("int128", None),
+    ("int", None),
+    ("uint8", Some((0, u8::MAX as i64))),
+    ("uint16", Some((0, u16::MAX as i64))),
+    ("uint32", Some((0, u32::MAX as i64))),
+    ("uint64", None),
+    ("uint128", None),
+    ("uint", None),
+    ("float", None),
+    ("double", None),
+];
+
+/// Says the limits of a number in place of its format.
+fn limits_for_formats(schema: &mut schemars::Schema) {
+    let format = schema.get("format").and_then(Value::as_str);
+    let known = NUMBERS.iter().find(|(name, _)| Some(*name) == format);
+    if let (Some((_, limits)), Some(all)) = (known, schema.as_object_mut()) {
+        all.remove("format");
+        if let Some((least, most)) = limits {
+            all.entry("minimum").or_insert_with(|| (*least).into());
+            all.entry("maximum").or_insert_with(|| (*most).into());
+        }
+    }
 }
 
 /// Checks a schema and makes its strict form. The strict form is all or nothing: where it would say something else, there is none.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use toolmark_core::definition::Definition;
 use toolmark_core::digest::DefinitionDigest;
+use toolmark_core::pack::Pack;
 
 use super::condition::Condition;
 use super::context::{ToolContext, TurnContext};
@@ -214,6 +215,10 @@ impl Known {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(definition) = known.get(&tool.definition.digest()) {
             return Ok(FunctionTool { definition: Arc::clone(definition), ..tool.clone() });
+        }
+        // A toolset that lists something else in every turn must not fill the memory.
+        if known.len() >= Pack::MAX_TOOLS {
+            known.clear();
         }
         let renamed = tool.renamed(name).map_err(|error| ListToolsError::new(tool.name().as_str(), error))?;
         known.insert(tool.definition.digest(), Arc::clone(&renamed.definition));

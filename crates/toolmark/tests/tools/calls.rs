@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
+use tokio::sync::Barrier;
 use toolmark::approve::{Approval, Approvals, Asking, Ending, Later, Pass};
 use toolmark::prelude::*;
 use toolmark::runtime::StrayKind;
@@ -220,21 +221,29 @@ async fn what_nobody_can_read_is_not_called() {
     }
 }
 
-#[tokio::test]
+/// Returns when as many calls as are waited for are in it.
+#[tool]
+async fn meet(ctx: &ToolContext, number: u32) -> Result<u32, ToolError> {
+    ctx.need::<Arc<Barrier>>()?.wait().await;
+    Ok(number)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_one_turn_run_side_by_side() {
-    let turn = super::turn(super::one(refund::tool())).await;
-    let ids: Vec<_> = (0..200).map(|at| format!("call_{at}").parse().expect("an id")).collect();
-    let arguments: Vec<String> = (0..200).map(|at| json!({"amount": at % 100}).to_string()).collect();
-    let calls = ids.iter().zip(&arguments).map(|(id, arguments)| {
-        let turn = turn.clone();
-        async move {
-            turn.call(&ToolCall::new("refund", id, arguments)).await.answer().map(|answer| answer.output.to_text())
-        }
-    });
-    let mut texts = Vec::new();
-    for call in calls.map(Box::pin).collect::<Vec<_>>() {
-        texts.push(call.await.expect("an answer"));
+    let context = RunContext::new().with(Arc::new(Barrier::new(200)));
+    let turn = super::turn_with(super::one(meet::tool()), context).await;
+    let calls: Vec<_> = (0..200)
+        .map(|number| {
+            let turn = turn.clone();
+            tokio::spawn(async move {
+                let id = format!("call_{number}").parse().expect("an id");
+                let arguments = json!({"number": number}).to_string();
+                let called = turn.call(&ToolCall::new("meet", &id, &arguments)).await;
+                called.answer().expect("an answer").output.to_text()
+            })
+        })
+        .collect();
+    for (number, call) in calls.into_iter().enumerate() {
+        assert_eq!(call.await.expect("a call"), number.to_string());
     }
-    assert_eq!(texts.len(), 200);
-    assert_eq!(texts[150], "50 back");
 }

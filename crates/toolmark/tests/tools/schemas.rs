@@ -58,7 +58,7 @@ fn arguments_become_properties_with_defaults_and_limits() {
             "properties": {
                 "city": {"type": "string", "description": "The city."},
                 "units": {"$ref": "#/$defs/Units", "description": "How to measure.", "default": "metric"},
-                "days": {"type": ["integer", "null"], "format": "uint8", "minimum": 1, "maximum": 14},
+                "days": {"type": ["integer", "null"], "minimum": 1, "maximum": 14},
                 "verbose": {"type": "boolean", "default": false},
                 "language": {"type": "string", "default": "en"},
                 "type": {"type": ["string", "null"]},
@@ -247,4 +247,22 @@ async fn a_function_may_borrow_what_was_read() {
     let turn = super::turn(super::one(lent::tool())).await;
     let arguments = r#"{"place": {"street": "Elm"}, "tags": ["a"], "name": "n", "count": 3}"#;
     assert_eq!(super::text(&turn, "lent", arguments).await, r#"Elm ["a"] Some("n") None 3"#);
+}
+
+#[tool]
+fn numbers(small: i8, medium: Option<i32>, large: u64, real: f32, list: Vec<u16>) {}
+
+#[test]
+fn numbers_have_limits_in_place_of_formats_that_providers_refuse() {
+    let limits = |least: i64, most: i64| json!({"type": "integer", "minimum": least, "maximum": most});
+    assert_eq!(
+        schema(numbers::tool())["properties"],
+        json!({
+            "small": limits(-128, 127),
+            "medium": {"type": ["integer", "null"], "minimum": i32::MIN, "maximum": i32::MAX},
+            "large": {"type": "integer", "minimum": 0},
+            "real": {"type": "number"},
+            "list": {"type": "array", "items": limits(0, 65535)},
+        })
+    );
 }

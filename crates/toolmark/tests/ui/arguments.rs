@@ -18,6 +18,9 @@ fn opened(city: impl Into<String>) {}
 #[tool]
 fn attributes(#[allow(unused)] a: u8, #[tool(defualt = 5)] b: u8, #[tool(description = 5)] c: u8) {}
 
+#[tool]
+fn conditional(#[cfg(debug_assertions)] a: u8, #[cfg_attr(debug_assertions, serde(default))] b: u8) {}
+
 struct Weather;
 
 impl Weather {

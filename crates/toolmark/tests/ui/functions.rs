@@ -9,6 +9,9 @@ fn generic<T: Default, const N: usize>(value: u8) {}
 #[tool]
 extern "C" fn foreign() {}
 
+#[tool]
+unsafe fn careless() {}
+
 #[tool(timeout = "5s")]
 fn unstoppable() {}
 

@@ -1,9 +1,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tokio_util::sync::CancellationToken;
 use toolmark_core::call::CallId;
 
 use super::*;
-use crate::tools::{Called, Ended, RunContext, ToolCall, Tools};
+use crate::approve::Later;
+use crate::tools::{Called, Ended, RunContext, ToolCall, ToolContext, ToolHooks, Tools};
 
 fn tools(names: &[&str]) -> Tools {
     let tool = |name: &&str| FunctionTool::builder(*name).run(|_, _| async { Ok("done") });
@@ -53,16 +55,30 @@ async fn an_entry_of_another_turn_is_not_called() {
     );
 }
 
+/// Gives a call up when it begins.
+struct GivesUp(CancellationToken);
+
+impl ToolHooks for GivesUp {
+    fn started<'a>(&'a self, _: &'a ToolContext) -> Later<'a, ()> {
+        self.0.cancel();
+        Box::pin(std::future::ready(()))
+    }
+}
+
 #[tokio::test]
-async fn a_call_that_is_given_up_says_that_it_may_have_run() {
+async fn a_call_that_is_given_up_says_whether_it_may_have_run() {
     let tool = FunctionTool::builder("forever").run(|_, _| std::future::pending::<Result<&str, _>>());
     let toolbox = Toolbox::builder().toolset(Tools::builder().tool(tool).build().unwrap()).build();
     let turn = toolbox.turn(context()).await.unwrap();
     let id: CallId = "call_1".parse().unwrap();
-    let cancel = tokio_util::sync::CancellationToken::new();
-    cancel.cancel();
-    let called = turn.call(&ToolCall::new("forever", &id, "{}").cancelled_by(&cancel)).await;
-    let answer = called.answer().unwrap();
-    assert_eq!(answer.ended.code(), Some("call-cancelled"));
-    assert!(answer.output.to_text().ends_with("check before you repeat it."), "{}", answer.output.to_text());
+    let cancel = CancellationToken::new();
+    let gives_up = GivesUp(cancel.clone());
+    let call = ToolCall::new("forever", &id, "{}").cancelled_by(&cancel);
+    // The first is given up while it runs, the second before it begins.
+    for (call, ends) in [(call.hooks(&gives_up), "check before you repeat it."), (call, "It did not run.")] {
+        let called = turn.call(&call).await;
+        let answer = called.answer().unwrap();
+        assert_eq!(answer.ended.code(), Some("call-cancelled"));
+        assert!(answer.output.to_text().ends_with(ends), "{}", answer.output.to_text());
+    }
 }
