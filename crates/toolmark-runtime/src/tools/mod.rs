@@ -4,6 +4,7 @@
 //! wrappers filter, rename or guard them. A [`Toolbox`] makes a workspace of all that is listed, and a [`Turn`] takes calls through the
 //! pipeline. Nothing else reaches a body: there is no function here that runs a tool without it.
 
+mod answer;
 mod arguments;
 mod builder;
 mod call;
@@ -23,9 +24,10 @@ mod toolset;
 mod turn;
 mod wrap;
 
+pub use answer::{Answer, Called, Ended};
 pub use arguments::Arguments;
 pub use builder::{BuildToolError, ToolBuilder};
-pub use call::{Answer, Called, Ended, Shown, ToolCall};
+pub use call::{Shown, ToolCall};
 pub use condition::Condition;
 pub use context::{RunContext, ToolContext, TurnContext, Usage};
 pub use error::{ToolError, ToolErrorKind};

@@ -247,3 +247,35 @@ async fn calls_of_one_turn_run_side_by_side() {
         assert_eq!(call.await.expect("a call"), number.to_string());
     }
 }
+
+#[tokio::test]
+async fn whatever_a_model_sends_there_is_an_answer_and_it_ends() {
+    let turn = super::turn(super::one(refund::tool())).await;
+    let deep = format!("{{\"amount\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let long = format!("{{\"amount\": \"{}\"}}", "x".repeat(1 << 20));
+    let wide = format!("{{{}}}", (0..5_000).map(|at| format!("\"k{at}\": {at}")).collect::<Vec<_>>().join(","));
+    let hostile = [
+        deep.as_str(),
+        long.as_str(),
+        wide.as_str(),
+        r#"{"amount": 1e999}"#,
+        r#"{"amount": 99999999999999999999999999}"#,
+        r#"{"amount": "\ud800"}"#,
+        "{\"amount\": \"\u{0}\"}",
+        "\u{feff}{}",
+        "null",
+        "\"amount\"",
+    ];
+    for arguments in hostile {
+        let answer = super::answer(&turn, "refund", arguments).await;
+        let start: String = arguments.chars().take(40).collect();
+        assert!(!matches!(answer.ended, Ended::Ran), "{start}");
+        assert!(answer.output.to_text().len() < 5_000, "{start}: {} bytes", answer.output.to_text().len());
+    }
+    for name in ["\u{202e}refund", "refund\u{0}", "REFUND", " refund", &"n".repeat(100_000)] {
+        let answer = super::answer(&turn, name, r#"{"amount": 1}"#).await;
+        let text = answer.output.to_text();
+        assert!(matches!(answer.ended, Ended::Stray(StrayKind::Unknown)), "{text}");
+        assert!(text.len() < 1_000 && !text.contains(['\u{202e}', '\u{0}']), "{text}");
+    }
+}

@@ -266,3 +266,19 @@ fn numbers_have_limits_in_place_of_formats_that_providers_refuse() {
         })
     );
 }
+
+/// Toolmark under another name, as a crate that wraps it has it.
+mod wrapper {
+    pub(crate) use toolmark::*;
+}
+
+#[tool(crate = wrapper)]
+fn elsewhere(#[tool(default)] number: u8) -> u8 {
+    number
+}
+
+#[tokio::test]
+async fn toolmark_may_be_known_by_another_path() {
+    let tools = toolset! { crate = wrapper; elsewhere }.expect("tools");
+    assert_eq!(super::text(&super::turn(tools).await, "elsewhere", "").await, "0");
+}

@@ -39,6 +39,23 @@ mod crm {
     fn helper() {}
 }
 
+#[toolmark::pack(name = "back-office")]
+mod office {
+    use toolmark::prelude::*;
+
+    #[tool(name = "file_away")]
+    fn file() {}
+
+    #[cfg(any())]
+    #[tool]
+    fn of_another_platform(what: NotHere) {}
+}
+
+#[tokio::test]
+async fn a_pack_may_have_another_name_and_tools_of_other_platforms() {
+    assert_eq!(names(&super::turn(office::tools().expect("tools")).await), ["back-office.file_away"]);
+}
+
 fn names(turn: &toolmark::tools::Turn) -> Vec<String> {
     turn.offered().map(|(tool, _)| tool.lookup_key().trace_name().to_string()).collect()
 }
