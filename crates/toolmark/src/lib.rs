@@ -18,6 +18,26 @@
 //! assert!(matches!(catalog.resolve("search"), Resolution::Ambiguous(_)));
 //! assert!(matches!(catalog.resolve("jira.search"), Resolution::Found(_)));
 //! ```
+//!
+//! A function becomes a tool, and a call of it goes through the same pipeline as every other ([`tools`]):
+//!
+//! ```
+//! use toolmark::prelude::*;
+//!
+//! /// Adds two numbers.
+//! #[tool]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let toolbox = Toolbox::builder().toolset(toolset! { add }.unwrap()).build();
+//! let turn = toolbox.turn(TurnContext::new("assistant", RunContext::new())).await.unwrap();
+//! let id = "call_1".parse().unwrap();
+//! let called = turn.call(&ToolCall::new("add", &id, r#"{"a": 20, "b": 22}"#)).await;
+//! assert_eq!(called.answer().unwrap().output.to_text(), "42");
+//! # });
+//! ```
 
 pub use toolmark_core::{
     behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain, exposure,

@@ -8,7 +8,7 @@ use tokio::sync::Barrier;
 use toolmark::approve::{Approval, Approvals, Asking, Ending, Later, Pass};
 use toolmark::prelude::*;
 use toolmark::runtime::StrayKind;
-use toolmark::tools::Ended;
+use toolmark::tools::{Condition, Ended};
 
 struct User {
     name: String,
@@ -117,6 +117,16 @@ fn by_closure() {}
 #[tool(enabled = |turn| async move { is_admin(&turn) })]
 fn by_async_closure() {}
 
+#[tool(enabled = async |turn| is_admin(&turn))]
+fn by_async_keyword() {}
+
+fn only_admins() -> Condition<TurnContext> {
+    Condition::when(is_admin)
+}
+
+#[tool(enabled = only_admins())]
+fn by_condition() {}
+
 #[tool(enabled = false)]
 fn never() {}
 
@@ -125,11 +135,17 @@ fn by_accident() {}
 
 #[tokio::test]
 async fn a_tool_that_is_not_enabled_is_neither_shown_nor_callable() {
-    let all = || toolset! { by_function, by_async_function, by_closure, by_async_closure, never, by_accident, raw };
+    let all = || {
+        toolset! {
+            by_function, by_async_function, by_closure, by_async_closure, by_async_keyword, by_condition, never,
+            by_accident, raw
+        }
+    };
     let turn = super::turn_with(all().expect("tools"), ada(false)).await;
     let shown: Vec<String> = turn.offered().map(|(tool, _)| tool.name().to_string()).collect();
     assert_eq!(shown, ["raw"]);
-    for name in ["by_function", "by_async_function", "by_closure", "by_async_closure", "never", "by_accident"] {
+    let hidden = all().expect("tools");
+    for name in hidden.list().iter().map(|tool| tool.name().as_str()).filter(|name| *name != "raw") {
         let answer = super::answer(&turn, name, "").await;
         assert!(matches!(answer.ended, Ended::Stray(StrayKind::Unknown)), "{name}: {answer:?}");
         assert_eq!(
@@ -138,7 +154,7 @@ async fn a_tool_that_is_not_enabled_is_neither_shown_nor_callable() {
         );
     }
     let turn = super::turn_with(all().expect("tools"), ada(true)).await;
-    assert_eq!(turn.offered().count(), 5);
+    assert_eq!(turn.offered().count(), 7);
 }
 
 /// Says yes or no to everything, and counts.

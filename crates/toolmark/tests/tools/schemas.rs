@@ -250,7 +250,9 @@ async fn a_function_may_borrow_what_was_read() {
 }
 
 #[tool]
-fn numbers(small: i8, medium: Option<i32>, large: u64, real: f32, list: Vec<u16>) {}
+fn numbers(small: i8, medium: Option<i32>, large: u64, real: f32, list: Vec<u16>) -> String {
+    format!("{small} {medium:?} {large} {real} {list:?}")
+}
 
 #[test]
 fn numbers_have_limits_in_place_of_formats_that_providers_refuse() {
