@@ -6,6 +6,7 @@ mod errors;
 mod guardrails;
 mod identity;
 mod schemas;
+mod shapes;
 mod toolsets;
 mod words;
 
