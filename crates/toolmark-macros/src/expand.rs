@@ -33,8 +33,8 @@ pub(crate) fn tool(options: TokenStream, item: &TokenStream) -> TokenStream {
             quote!(#errors #stub)
         }
     };
-    // What a model gives is owned, whether the function keeps it or not.
-    function.attrs.push(syn::parse_quote!(#[allow(clippy::needless_pass_by_value)]));
+    // What a model gives is owned, whether the function keeps it or not, and a model counts no arguments.
+    function.attrs.push(syn::parse_quote!(#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]));
     quote!(#function #body)
 }
 

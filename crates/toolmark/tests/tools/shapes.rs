@@ -40,6 +40,8 @@ enum IdOrName {
     Name(String),
 }
 
+type Lists = HashMap<String, Vec<u8>>;
+
 #[tool]
 fn odd(
     pair: (f64, f64),
@@ -51,7 +53,7 @@ fn odd(
     by_color: BTreeMap<Color, u8>,
     who: IdOrName,
     mut text: String,
-    nested: Option<Vec<Option<HashMap<String, Vec<u8>>>>>,
+    nested: Option<Vec<Option<Lists>>>,
 ) -> Vec<String> {
     text.push('!');
     let who = match who {
@@ -146,7 +148,7 @@ async fn shown_error() -> Result<(), OnlyShown> {
 - value: the value */
 #[tool]
 #[doc(hidden)]
-pub fn documented(value: u8) -> Result<ToolOutput, ToolError> {
+pub(crate) fn documented(value: u8) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput::text(value.to_string()))
 }
 
