@@ -14,6 +14,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-policy", &["toolmark-core"]),
     ("toolmark-config", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
+    // What it writes is compiled where it is used; it needs nothing of ours for that.
+    ("toolmark-macros", &[]),
     ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
     ("toolmark-store", &["toolmark-core", "toolmark-policy", "toolmark-runtime"]),
     (
@@ -28,7 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolmark-store",
         ],
     ),
-    ("toolmark", &["toolmark-core", "toolmark-lint"]),
+    ("toolmark", &["toolmark-core", "toolmark-lint", "toolmark-macros", "toolmark-policy", "toolmark-runtime"]),
     (
         "toolmark-cli",
         &[
