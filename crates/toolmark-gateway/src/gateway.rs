@@ -33,6 +33,9 @@ use crate::pins::PinBook;
 use crate::snapshot::Snapshot;
 use crate::telemetry::{SpanStats, Traces};
 
+/// How long packs that start wait for each other.
+const TOGETHER: Duration = Duration::from_millis(20);
+
 /// How long what is new waits for more of it before it is written down.
 const SAVE: Duration = Duration::from_millis(200);
 
@@ -106,6 +109,7 @@ impl Gateway {
     async fn attend(self: Arc<Self>, mut heard: mpsc::Receiver<News>) {
         while let Some(first) = heard.recv().await {
             let (mut lists, mut taken, mut moved) = (Vec::new(), Vec::new(), false);
+            let begun = tokio::time::Instant::now();
             let mut next = Some(first);
             while let Some(news) = next {
                 match news {
@@ -120,7 +124,15 @@ impl Gateway {
                     // Lists say which packs are away.
                     News::State => moved = true,
                 }
-                next = heard.try_recv().ok();
+                next = match heard.try_recv().ok() {
+                    Some(news) => Some(news),
+                    // Packs that start together are taken in together, unless one of them keeps the others waiting.
+                    None if !lists.is_empty() && lists.len() < self.starting() => {
+                        let left = TOGETHER.saturating_sub(begun.elapsed());
+                        tokio::time::timeout(left, heard.recv()).await.ok().flatten()
+                    }
+                    None => None,
+                };
             }
             let renewed = self.take_in(lists);
             if moved && !renewed {
@@ -132,6 +144,11 @@ impl Gateway {
                 let _ = done.send(());
             }
         }
+    }
+
+    /// How many packs have not listed anything yet.
+    fn starting(&self) -> usize {
+        self.state().packs.values().filter(|pack| pack.state() == PackState::Starting).count()
     }
 
     /// Writes down names and lists from time to time.
