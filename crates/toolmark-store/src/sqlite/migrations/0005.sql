@@ -1,0 +1,1 @@
+-- Nothing: which process has which name is a locked file here, and the system lets go of it when the process ends, not before.
