@@ -3,6 +3,8 @@
 
 #[path = "nodes/crash.rs"]
 mod crash;
+#[path = "nodes/outages.rs"]
+mod outages;
 #[path = "nodes/pair.rs"]
 mod pair;
 #[path = "nodes/support.rs"]

@@ -39,10 +39,24 @@ async fn up(arguments: &Up) -> Result<Exit, Failure> {
     let written = Written::find(arguments.config.as_deref())?;
     logs::start(&written.config.telemetry.log)?;
     let (store, sink) = remember(&written, arguments.store.name.as_deref()).await?;
+    let served = serve(arguments, written, &store, &sink, ended).await;
+    // Also after a start that failed: the name of this node is given back, so that the next start need not wait for it.
+    forget(&store, sink).await;
+    served.map(|()| Exit::Success)
+}
+
+/// Serves until somebody wants it to end.
+async fn serve(
+    arguments: &Up,
+    written: Written,
+    store: &Store,
+    sink: &AuditSink,
+    ended: impl Future<Output = ()>,
+) -> Result<(), Failure> {
     let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
     let demo = written.path.is_none();
     let followed = Followed::new(&written);
-    let gateway = start(written, &store, &sink).await?;
+    let gateway = start(written, store, sink).await?;
     let serve =
         Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let address = serve.address();
@@ -61,8 +75,7 @@ async fn up(arguments: &Up) -> Result<Exit, Failure> {
     output::note("stopping");
     stop.cancel();
     let _ = running.await;
-    forget(&store, sink).await;
-    Ok(Exit::Success)
+    Ok(())
 }
 
 /// Writes what is not written yet, and closes the store.
