@@ -280,13 +280,13 @@ mod postgres {
         two.approved(&two.second, &id);
         two.ran(&two.second, 8);
         two.cable.mend();
-        // Whatever the first node answers in the end: it did not run it again.
         let gone = two.waiting(80);
         let other = two.asked(80);
         two.approved(&two.first, &other);
         assert_eq!(text(&gone.join().expect("it ended").expect("an answer")), "wrote 80", "it is of use again");
         assert_eq!((two.effects.of(8), two.effects.of(80)), (1, 1));
-        drop(waiting);
+        let spent = waiting.join().expect("it ended").expect("an answer");
+        assert_eq!(spent["result"]["_meta"]["dev.toolmark/call"]["code"], "approval-spent", "{spent}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod addresses;
 mod audit;
 mod eras;
 mod memory;
+mod origins;
 mod packs;
 mod pins;
 mod questions;
