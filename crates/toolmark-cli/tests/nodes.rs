@@ -9,3 +9,6 @@ mod outages;
 mod pair;
 #[path = "nodes/support.rs"]
 mod support;
+#[cfg(unix)]
+#[path = "nodes/who.rs"]
+mod who;

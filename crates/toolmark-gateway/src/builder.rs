@@ -44,6 +44,7 @@ pub struct GatewayBuilder {
     recorder: Arc<dyn Recorder>,
     audit: Option<AuditSink>,
     store: Option<Store>,
+    vault: Option<Vault>,
     names: Names,
     pins: PinBook,
     listed: BTreeMap<PackName, Arc<Listed>>,
@@ -88,6 +89,7 @@ impl GatewayBuilder {
             recorder: Arc::new(NoRecords),
             audit: None,
             store: None,
+            vault: None,
             names: Names::default(),
             pins: PinBook::default(),
             listed: BTreeMap::new(),
@@ -124,7 +126,15 @@ impl GatewayBuilder {
     /// Where it remembers: the tokens of callers, names, and what packs list.
     #[must_use]
     pub fn store(mut self, store: Store) -> Self {
+        self.vault = self.vault.or_else(|| store.path().map(Vault::beside));
         self.store = Some(store);
+        self
+    }
+
+    /// Where tokens of logins are, if not beside the store.
+    #[must_use]
+    pub fn vault(mut self, vault: Vault) -> Self {
+        self.vault = Some(vault);
         self
     }
 
@@ -149,7 +159,7 @@ impl GatewayBuilder {
             self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
         }
         // What is wrong with packs is said when they are started.
-        for (name, pack) in handles(&self.config, &self.directory, Some(store)).unwrap_or_default() {
+        for (name, pack) in handles(&self.config, &self.directory, self.vault.as_ref()).unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
                 self.listed.insert(name, Arc::new(listed));
             }
@@ -162,7 +172,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used.
     pub fn remembered(&self) -> Result<Remembered, StartGatewayError> {
-        let packs = handles(&self.config, &self.directory, self.store.as_ref())?;
+        let packs = handles(&self.config, &self.directory, self.vault.as_ref())?;
         let mut unseen: Vec<_> = packs.keys().filter(|name| !self.listed.contains_key(*name)).cloned().collect();
         unseen.sort();
         let state = State {
@@ -193,7 +203,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
     pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
-        let configured = handles(&self.config, &self.directory, self.store.as_ref())?;
+        let configured = handles(&self.config, &self.directory, self.vault.as_ref())?;
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
@@ -237,6 +247,7 @@ impl GatewayBuilder {
             audit: self.audit,
             ids: Ids::new(),
             store: self.store,
+            vault: self.vault,
             node: self.node,
             names,
             pins: self.pins,
@@ -263,16 +274,15 @@ fn traces(config: &Config) -> Result<Option<Traces>, StartGatewayError> {
 pub(crate) fn handles(
     config: &Config,
     directory: &Path,
-    store: Option<&Store>,
+    vault: Option<&Vault>,
 ) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
     let environment = |name: &str| std::env::var(name).ok();
     let expanded = config.expand(&environment);
     let expanded = expanded.map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?;
-    let vault = store.and_then(Store::path).map(Vault::beside);
     let (mut packs, mut problems) = (HashMap::new(), Vec::new());
     for (name, connection) in &expanded.connections {
         let Some(settings) = config.packs.get(name) else { continue };
-        match PackHandle::configured(name.clone(), settings, connection, directory, vault.as_ref()) {
+        match PackHandle::configured(name.clone(), settings, connection, directory, vault) {
             Ok(pack) => {
                 packs.insert(name.clone(), pack);
             }

@@ -17,6 +17,7 @@ use toolmark_core::pins::Pins;
 use toolmark_core::problem::Problem;
 use toolmark_effects::EffectCache;
 use toolmark_mcp::downstream::{Changed, Held, SealKey};
+use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_runtime::approve::Desk;
 use toolmark_runtime::{Pipeline, Workspace};
 use toolmark_store::audit::AuditSink;
@@ -52,6 +53,7 @@ pub struct Gateway {
     /// Names every call.
     pub(crate) ids: Ids,
     pub(crate) store: Option<Store>,
+    pub(crate) vault: Option<Vault>,
     /// Under which name it writes.
     pub(crate) node: Arc<str>,
     pub(crate) names: Arc<Names>,
@@ -241,7 +243,7 @@ impl Gateway {
     /// # Errors
     /// [`StartGatewayError`] with everything that is wrong; then everything is as before.
     pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
-        let mut made = handles(&config, &self.directory, self.store.as_ref())?;
+        let mut made = handles(&config, &self.directory, self.vault.as_ref())?;
         let recalled = self.recalled(&made).await;
         let (mut reloaded, mut retired, mut started) = (Reloaded::default(), Vec::new(), Vec::new());
         {

@@ -15,14 +15,15 @@ use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
 use toolmark_runtime::approve::{DecideError, Desk, DeskSettings};
 use toolmark_store::approvals::{AskFilter, StoreLedger};
-use toolmark_store::{Location, Micros, Store};
+use toolmark_store::{Micros, Store};
 
 use crate::cli::Place;
 use crate::commands::token::span;
-use crate::commands::up::{location, open};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::place::close;
+use crate::who;
 use crate::workspace::Written;
 
 /// At most so many questions are looked through for a short id.
@@ -174,7 +175,7 @@ pub(crate) struct ApprovalsRevoke {
 #[derive(Debug, Args)]
 pub(crate) struct Who {
     /// Who decides [default: the name of the user]
-    #[arg(long = "as", value_name = "NAME")]
+    #[arg(long = "as", visible_alias = "by", value_name = "NAME")]
     pub(crate) name: Option<String>,
 
     #[command(flatten)]
@@ -482,20 +483,14 @@ fn proposal_json(proposal: &Proposal) -> Value {
 impl Who {
     /// Who decides now.
     fn given(&self) -> Given {
-        let user = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-        let by = self.name.clone().or_else(user).unwrap_or_else(|| "somebody".to_owned());
         let host = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
         let from = host.map(|host| visible(host.trim(), 100)).filter(|host| !host.is_empty());
-        Given { by: visible(&by, 100), way: Way::Cli, at: Micros::from(SystemTime::now()), from }
+        Given { by: who::name(self.name.as_deref()), way: Way::Cli, at: Micros::from(SystemTime::now()), from }
     }
 }
 
 async fn opened(place: &Place) -> Result<Store, Failure> {
-    let written = Written::find(place.config.as_deref())?;
-    match location(&written, place.store.name.as_deref())? {
-        Location::Memory => Err(Failure::refused(Exit::BadInput, &FindError::Volatile)),
-        place => open(&place).await,
-    }
+    place.open(&Written::find(place.config.as_deref())?, &FindError::Volatile).await
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
@@ -511,12 +506,6 @@ fn refused(error: DecideError) -> Failure {
         _ => Exit::Failed,
     };
     Failure::refused(exit, &error)
-}
-
-async fn close(store: &Store) {
-    if let Err(error) = store.close().await {
-        output::warn(&format!("the store: {error}"));
-    }
 }
 
 fn scope(text: &str) -> Result<Scope, String> {
