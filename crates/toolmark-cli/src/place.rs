@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use toolmark_core::explain::{Code, Explain};
+use toolmark_gateway::baselines::{self, Baselines};
 use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_store::{Location, Micros, Migration, Settings, Store};
 
@@ -73,6 +74,29 @@ pub(crate) fn logins(written: &Written, location: &Location) -> Result<Option<Va
         Location::Postgres(_) => usual(written).map(|path| Some(Vault::beside(&path))),
         Location::Memory => Ok(None),
     }
+}
+
+/// The baselines that the tasks of a configuration take from its store. The store is opened only for that, and never made.
+pub(crate) fn baselines(written: &Written) -> Result<Baselines, Failure> {
+    if baselines::named(&written.config).next().is_none() {
+        return Ok(Baselines::default());
+    }
+    let location = match location(written, None)? {
+        Location::Memory => return Ok(Baselines::default()),
+        Location::File(path) if !path.exists() => return Ok(Baselines::default()),
+        location @ (Location::File(_) | Location::Postgres(_)) => location,
+    };
+    let read = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let store = open_for(&location, 1).await?;
+            let found = baselines::read(&written.config, &store).await;
+            close(&store).await;
+            found.map_err(|error| Failure::refused(Exit::Failed, &error))
+        })
+    };
+    // Whoever asks may wait for other things on this thread already.
+    std::thread::scope(|scope| scope.spawn(read).join()).unwrap_or_else(|_| Ok(Baselines::default()))
 }
 
 /// Opens a store.

@@ -23,6 +23,7 @@ use toolmark_store::audit::AuditSink;
 use crate::approvals::ApprovalsError;
 use crate::assemble::Strictness;
 use crate::audit::{AuditRecorder, Ids};
+use crate::baselines::{self, Baselines};
 use crate::gateway::{Gateway, State, assembled};
 use crate::listing::Listed;
 use crate::metrics::{Measured, Metrics};
@@ -48,6 +49,7 @@ pub struct GatewayBuilder {
     names: Names,
     pins: PinBook,
     listed: BTreeMap<PackName, Arc<Listed>>,
+    baselines: Baselines,
 }
 
 /// What is remembered of packs that need not be there.
@@ -93,6 +95,7 @@ impl GatewayBuilder {
             names: Names::default(),
             pins: PinBook::default(),
             listed: BTreeMap::new(),
+            baselines: Baselines::default(),
         }
     }
 
@@ -155,6 +158,7 @@ impl GatewayBuilder {
         let Some(store) = &self.store else { return Ok(self) };
         self.names = Names::recall(store).await?;
         self.pins = PinBook::recall(store).await?;
+        self.baselines = baselines::read(&self.config, store).await?;
         if self.asks {
             self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
         }
@@ -180,6 +184,7 @@ impl GatewayBuilder {
             lock: None,
             packs: packs.into_iter().map(|(name, pack)| (name, Arc::new(pack))).collect(),
             listed: self.listed.clone(),
+            baselines: self.baselines.clone(),
             unsaved: HashSet::new(),
         };
         Ok(Remembered { catalog: state.catalog(), unseen })
@@ -217,7 +222,8 @@ impl GatewayBuilder {
                 }
             }
         }
-        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, unsaved: HashSet::new() };
+        let (baselines, unsaved) = (self.baselines, HashSet::new());
+        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, baselines, unsaved };
         let workspace = assembled(&state, &self.pins, &self.directory, None, Strictness::Running)
             .map_err(|error| StartGatewayError::new(error.problems().to_vec()))?;
         let names = Arc::new(self.names);

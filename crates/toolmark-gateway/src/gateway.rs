@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use toolmark_config::Config;
 use toolmark_config::sections::{self, Audit};
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
+use toolmark_core::explain::Explain as _;
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::pins::Pins;
@@ -25,6 +26,7 @@ use toolmark_store::{Store, StoreError};
 
 use crate::assemble::{self, AssembleError, Strictness, Surroundings};
 use crate::audit::Ids;
+use crate::baselines::{self, Baselines};
 use crate::builder::{StartGatewayError, handles};
 use crate::listing::Listed;
 use crate::metrics::{Metrics, Standing};
@@ -72,6 +74,8 @@ pub(crate) struct State {
     pub(crate) packs: HashMap<PackName, Arc<PackHandle>>,
     pub(crate) listed: BTreeMap<PackName, Arc<Listed>>,
     /// Packs whose lists are not written down yet.
+    /// The baselines that tasks take from the store, as they were when the configuration was read.
+    pub(crate) baselines: Baselines,
     pub(crate) unsaved: HashSet<PackName>,
 }
 
@@ -245,6 +249,12 @@ impl Gateway {
     pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
         let mut made = handles(&config, &self.directory, self.vault.as_ref())?;
         let recalled = self.recalled(&made).await;
+        let baselines = match &self.store {
+            Some(store) => baselines::read(&config, store)
+                .await
+                .map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?,
+            None => Baselines::default(),
+        };
         let (mut reloaded, mut retired, mut started) = (Reloaded::default(), Vec::new(), Vec::new());
         {
             let mut state = self.state();
@@ -300,7 +310,7 @@ impl Gateway {
                 reloaded.later.extend((!same).then_some(part));
             }
             let unsaved = std::mem::take(&mut state.unsaved);
-            let new = State { config: Arc::new(config), lock, packs, listed, unsaved };
+            let new = State { config: Arc::new(config), lock, packs, listed, baselines, unsaved };
             let workspace = match self.workspace_of(&new) {
                 Ok(workspace) => Arc::new(workspace),
                 Err(error) => {
@@ -483,7 +493,7 @@ pub(crate) fn assembled(
     strictness: Strictness,
 ) -> Result<Workspace, AssembleError> {
     let environment = |name: &str| std::env::var(name).ok();
-    let surroundings = Surroundings { directory, environment: &environment, effects };
+    let surroundings = Surroundings { directory, environment: &environment, baselines: &state.baselines, effects };
     let pins = Pins::new(state.lock.clone()).accepted(pins.accepted());
     assemble::workspace(&state.config, state.catalog(), pins, &surroundings, strictness)
 }

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod audit;
+mod baselines;
 mod eras;
 mod memory;
 mod origins;
