@@ -22,8 +22,14 @@ async fn start(config: &str, store: &Store) -> Running {
 
 /// What became of the last call.
 async fn last(store: &Store) -> AuditRecord {
-    let mut newest = store.audit(AuditFilter::default(), Order::Newest);
-    newest.next().await.expect("read").expect("a record").record
+    // What names no tool is noted off the path of its call.
+    loop {
+        let mut newest = store.audit(AuditFilter::default(), Order::Newest);
+        if let Some(entry) = newest.next().await.expect("read") {
+            return entry.record;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
 }
 
 /// Over what, in which revision, as part of which trace.
