@@ -11,12 +11,14 @@ use tokio::task::JoinHandle;
 use toolmark_config::Config;
 use toolmark_config::sections::{self, Audit};
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
+use toolmark_core::explain::Explain as _;
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::pins::Pins;
 use toolmark_core::problem::Problem;
 use toolmark_effects::EffectCache;
 use toolmark_mcp::downstream::{Changed, Held, SealKey};
+use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_runtime::approve::Desk;
 use toolmark_runtime::{Pipeline, Workspace};
 use toolmark_store::audit::AuditSink;
@@ -24,6 +26,7 @@ use toolmark_store::{Store, StoreError};
 
 use crate::assemble::{self, AssembleError, Strictness, Surroundings};
 use crate::audit::Ids;
+use crate::baselines::{self, Baselines};
 use crate::builder::{StartGatewayError, handles};
 use crate::listing::Listed;
 use crate::metrics::{Metrics, Standing};
@@ -55,6 +58,7 @@ pub struct Gateway {
     /// Names every call.
     pub(crate) ids: Ids,
     pub(crate) store: Option<Store>,
+    pub(crate) vault: Option<Vault>,
     /// Under which name it writes.
     pub(crate) node: Arc<str>,
     pub(crate) names: Arc<Names>,
@@ -73,6 +77,8 @@ pub(crate) struct State {
     pub(crate) packs: HashMap<PackName, Arc<PackHandle>>,
     pub(crate) listed: BTreeMap<PackName, Arc<Listed>>,
     /// Packs whose lists are not written down yet.
+    /// The baselines that tasks take from the store, as they were when the configuration was read.
+    pub(crate) baselines: Baselines,
     pub(crate) unsaved: HashSet<PackName>,
 }
 
@@ -258,8 +264,14 @@ impl Gateway {
     /// # Errors
     /// [`StartGatewayError`] with everything that is wrong; then everything is as before.
     pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
-        let mut made = handles(&config, &self.directory, self.store.as_ref())?;
+        let mut made = handles(&config, &self.directory, self.vault.as_ref())?;
         let recalled = self.recalled(&made).await;
+        let baselines = match &self.store {
+            Some(store) => baselines::read(&config, store)
+                .await
+                .map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?,
+            None => Baselines::default(),
+        };
         let (mut reloaded, mut retired, mut started) = (Reloaded::default(), Vec::new(), Vec::new());
         {
             let mut state = self.state();
@@ -315,7 +327,7 @@ impl Gateway {
                 reloaded.later.extend((!same).then_some(part));
             }
             let unsaved = std::mem::take(&mut state.unsaved);
-            let new = State { config: Arc::new(config), lock, packs, listed, unsaved };
+            let new = State { config: Arc::new(config), lock, packs, listed, baselines, unsaved };
             let workspace = match self.workspace_of(&new) {
                 Ok(workspace) => Arc::new(workspace),
                 Err(error) => {
@@ -498,7 +510,7 @@ pub(crate) fn assembled(
     strictness: Strictness,
 ) -> Result<Workspace, AssembleError> {
     let environment = |name: &str| std::env::var(name).ok();
-    let surroundings = Surroundings { directory, environment: &environment, effects };
+    let surroundings = Surroundings { directory, environment: &environment, baselines: &state.baselines, effects };
     let pins = Pins::new(state.lock.clone()).accepted(pins.accepted());
     assemble::workspace(&state.config, state.catalog(), pins, &surroundings, strictness)
 }

@@ -7,6 +7,7 @@ pub mod access;
 mod approvals;
 pub mod assemble;
 mod audit;
+pub mod baselines;
 mod breaker;
 mod builder;
 pub mod credentials;
