@@ -101,6 +101,7 @@ fn alone() -> bool {
         "toolmark-policy",
         "toolmark-config",
         "toolmark-runtime",
+        "toolmark-models",
         "toolmark-mcp",
         "toolmark-store",
         "toolmark-gateway",

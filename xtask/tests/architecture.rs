@@ -14,6 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-policy", &["toolmark-core"]),
     ("toolmark-config", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
+    ("toolmark-models", &["toolmark-core"]),
     ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
     ("toolmark-store", &["toolmark-core", "toolmark-policy", "toolmark-runtime"]),
     (

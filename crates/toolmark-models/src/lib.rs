@@ -1,0 +1,28 @@
+//! What do we say to a model, and what did it say? One set of items, requests, answers and events for every provider, and the
+//! wire formats that carry them.
+//!
+//! A [`Model`] takes a [`ModelRequest`] and gives a [`ModelResponse`], at once or as a stream of [`ModelEvent`]s. Nothing here
+//! runs a tool or decides about one. What a provider says beyond what is known here is kept and sent back to it.
+
+pub mod error;
+mod event;
+mod item;
+mod model;
+mod name;
+mod request;
+mod response;
+pub mod tool;
+mod unsendable;
+
+pub use error::ModelError;
+pub use event::{ModelEvent, ModelStream};
+pub use item::{
+    CustomCall, CustomOutput, Detail, Extra, FunctionCall, FunctionOutput, Item, Message, Output, Part, Raw, Role,
+    Source, Wire,
+};
+pub use model::{Model, ModelFuture};
+pub use name::{ModelName, ParseModelNameError, Provider};
+pub use request::{Effort, ModelRequest, OutputSchema, Settings, ToolChoice};
+pub use response::{Finish, ModelResponse, Usage};
+pub use tool::{CustomTool, FunctionTool, HostedTool, WireTool};
+pub use unsendable::UnsendableError;
