@@ -48,7 +48,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-fixture", &[]),
     // Nothing of ours: what is measured must not measure itself.
     ("toolmark-bench", &[]),
-    ("xtask", &["toolmark-core", "toolmark-testkit"]),
+    ("xtask", &["toolmark-core", "toolmark-models", "toolmark-testkit"]),
 ];
 
 /// Crates that any test may use.

@@ -43,7 +43,7 @@ pub enum ModelErrorKind {
     ServerFailed { status: u16, message: String, retry_after: Option<Duration> },
     /// The provider began to answer and then said that it failed.
     #[error("the provider gave up on its answer: {message}")]
-    AnswerFailed { message: String },
+    AnswerFailed { message: String, temporary: bool },
     /// Something took too long.
     #[error("{waited} took longer than {limit:?}")]
     Timeout { waited: Waited, limit: Duration },
@@ -126,7 +126,8 @@ impl ModelErrorKind {
             Self::RateLimited { .. } | Self::Overloaded { .. } | Self::ServerFailed { .. } => true,
             Self::Unreachable { .. } | Self::Timeout { .. } | Self::Truncated => true,
             Self::Unsendable(_) | Self::Auth { .. } | Self::Quota { .. } | Self::BadRequest { .. } => false,
-            Self::AnswerFailed { .. } | Self::Redirected { .. } | Self::Html { .. } | Self::Malformed { .. } => false,
+            Self::AnswerFailed { temporary, .. } => *temporary,
+            Self::Redirected { .. } | Self::Html { .. } | Self::Malformed { .. } => false,
             Self::TooLarge { .. } | Self::Script { .. } => false,
         }
     }

@@ -10,7 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use toolmark_core::call::CallId;
 
-pub use part::{Detail, Part, Source};
+pub(crate) use part::read_data_url;
+pub use part::{Detail, File, Image, Part};
+pub(crate) use raw::fields_for;
 pub use raw::{Extra, Raw, Wire};
 
 /// One entry of a conversation.

@@ -4,21 +4,26 @@
 //! A [`Model`] takes a [`ModelRequest`] and gives a [`ModelResponse`], at once or as a stream of [`ModelEvent`]s. Nothing here
 //! runs a tool or decides about one. What a provider says beyond what is known here is kept and sent back to it.
 
+mod body;
 pub mod error;
 mod event;
+mod failure;
 mod item;
 mod model;
 mod name;
+pub mod output;
 mod request;
 mod response;
+pub mod responses;
+mod stream;
 pub mod tool;
 mod unsendable;
 
 pub use error::ModelError;
 pub use event::{ModelEvent, ModelStream};
 pub use item::{
-    CustomCall, CustomOutput, Detail, Extra, FunctionCall, FunctionOutput, Item, Message, Output, Part, Raw, Role,
-    Source, Wire,
+    CustomCall, CustomOutput, Detail, Extra, File, FunctionCall, FunctionOutput, Image, Item, Message, Output, Part,
+    Raw, Role, Wire,
 };
 pub use model::{Model, ModelFuture};
 pub use name::{ModelName, ParseModelNameError, Provider};

@@ -22,40 +22,44 @@ pub enum Part {
         text: String,
     },
     /// An image.
-    Image {
-        /// Where it is.
-        source: Source,
-        /// How closely the model looks at it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        detail: Option<Detail>,
-    },
+    Image(Image),
     /// A file.
-    File {
-        /// Where it is.
-        source: Source,
-        /// What it is called.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        filename: Option<String>,
-    },
+    File(File),
     /// Something that is not known here.
     Other(Raw),
 }
 
-/// Where an image or a file is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// At an address, which may be a `data:` URL.
-    Url(String),
-    /// Here, in base64.
-    Data {
-        /// What it is, such as `image/png`.
-        media_type: String,
-        /// The bytes in base64.
-        base64: String,
-    },
-    /// With the provider, under an id that it gave.
-    FileId(String),
+/// An image: at an address, which may be a `data:` URL, or with the provider under an id that it gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Image {
+    /// The address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The provider's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_id: Option<String>,
+    /// How closely the model looks at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+}
+
+/// A file: here, at an address, or with the provider under an id that it gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct File {
+    /// The file itself, as a `data:` URL or in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// The address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The provider's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_id: Option<String>,
+    /// What it is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filename: Option<String>,
 }
 
 /// How closely a model looks at an image.
@@ -86,26 +90,35 @@ impl Part {
     }
 }
 
-impl Source {
-    /// The address under which everybody can have it; data becomes a `data:` URL. None for an id of the provider.
+impl Image {
+    /// An image at an address.
     #[must_use]
-    pub fn to_url(&self) -> Option<String> {
-        match self {
-            Self::Url(url) => Some(url.clone()),
-            Self::Data { media_type, base64 } => Some(format!("data:{media_type};base64,{base64}")),
-            Self::FileId(_) => None,
-        }
+    pub fn at(url: impl Into<String>) -> Self {
+        Self { url: Some(url.into()), ..Self::default() }
     }
 
-    /// The media type and the base64, from data or from a `data:` URL in base64.
+    /// An image given in base64, with its media type, such as `image/png`.
     #[must_use]
-    pub fn as_data(&self) -> Option<(&str, &str)> {
-        match self {
-            Self::Data { media_type, base64 } => Some((media_type, base64)),
-            Self::Url(url) => url.strip_prefix("data:")?.split_once(";base64,"),
-            Self::FileId(_) => None,
-        }
+    pub fn of_base64(media_type: &str, base64: &str) -> Self {
+        Self::at(data_url(media_type, base64))
     }
+}
+
+impl File {
+    /// A file given in base64, with its media type, such as `application/pdf`.
+    #[must_use]
+    pub fn of_base64(media_type: &str, base64: &str, filename: impl Into<String>) -> Self {
+        Self { data: Some(data_url(media_type, base64)), filename: Some(filename.into()), ..Self::default() }
+    }
+}
+
+fn data_url(media_type: &str, base64: &str) -> String {
+    format!("data:{media_type};base64,{base64}")
+}
+
+/// The media type and the base64 of a `data:` URL.
+pub(crate) fn read_data_url(url: &str) -> Option<(&str, &str)> {
+    url.strip_prefix("data:")?.split_once(";base64,")
 }
 
 impl Detail {

@@ -15,11 +15,8 @@ fn items_come_back_from_json_as_they_were() {
         Item::Message(Message {
             role: Role::User,
             parts: vec![
-                Part::Image { source: Source::Url("https://example.org/a.png".into()), detail: Some(Detail::Low) },
-                Part::File {
-                    source: Source::Data { media_type: "text/plain".into(), base64: "aGk=".into() },
-                    filename: None,
-                },
+                Part::Image(Image { detail: Some(Detail::Low), ..Image::at("https://example.org/a.png") }),
+                Part::File(File::of_base64("text/plain", "aGk=", "a.txt")),
                 Part::Other(raw(json!({"type": "sound"}))),
             ],
             extra: None,
@@ -46,9 +43,8 @@ fn an_empty_call_id_or_a_number_is_refused_when_items_are_read() {
 }
 
 #[test]
-fn data_urls_and_data_are_the_same_thing() {
-    let data = Source::Data { media_type: "image/png".into(), base64: "AA==".into() };
-    let url = Source::Url(data.to_url().unwrap());
-    assert_eq!(url.as_data(), data.as_data());
-    assert_eq!(Source::FileId("f".into()).to_url(), None);
+fn a_data_url_gives_back_what_was_put_in() {
+    let image = Image::of_base64("image/png", "AA==");
+    assert_eq!(read_data_url(&image.url.unwrap()), Some(("image/png", "AA==")));
+    assert_eq!(read_data_url("https://example.org/a.png"), None);
 }
