@@ -4,7 +4,9 @@
 //! A [`Model`] takes a [`ModelRequest`] and gives a [`ModelResponse`], at once or as a stream of [`ModelEvent`]s. Nothing here
 //! runs a tool or decides about one. What a provider says beyond what is known here is kept and sent back to it.
 
+mod anthropic;
 mod body;
+mod chat;
 pub mod error;
 mod event;
 mod failure;
@@ -12,6 +14,7 @@ mod item;
 mod model;
 mod name;
 pub mod output;
+mod plain;
 mod request;
 mod response;
 pub mod responses;
