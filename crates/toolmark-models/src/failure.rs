@@ -1,9 +1,10 @@
 //! What does a provider mean when it does not answer? Statuses, error objects of every known shape, and pages of proxies.
+//!
+//! Texts come out as they were sent; `connection::secrets` takes keys out of them and cuts them before anybody sees them.
 
 use std::time::Duration;
 
 use serde_json::Value;
-use toolmark_core::text::visible;
 
 use crate::error::ModelErrorKind;
 
@@ -15,9 +16,6 @@ pub(crate) struct Complaint {
     message: String,
 }
 
-/// The longest message that is repeated, in characters.
-const LONGEST: usize = 1_000;
-
 impl Complaint {
     /// Reads an error object: `{"error": {…}}`, `{"error": "…"}`, a list of one, `{"message": …}`, `{"detail": …}`, or the
     /// object itself.
@@ -25,13 +23,13 @@ impl Complaint {
         let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
         let inner = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         if let Some(text) = inner.as_str() {
-            return Some(Self { words: Vec::new(), message: visible(text, LONGEST) });
+            return Some(Self { words: Vec::new(), message: text.to_owned() });
         }
         let message =
             ["message", "detail"].iter().find_map(|key| inner.get(key)).filter(|message| !message.is_null())?;
         let message = message.as_str().map_or_else(|| message.to_string(), ToOwned::to_owned);
         let words = ["type", "code", "status"].iter().filter_map(|key| inner.get(key)?.as_str());
-        Some(Self { words: words.map(str::to_ascii_lowercase).collect(), message: visible(&message, LONGEST) })
+        Some(Self { words: words.map(str::to_ascii_lowercase).collect(), message: message })
     }
 
     /// What it means when it comes in the middle of an answer, where there is no status to go by.
@@ -74,7 +72,7 @@ pub(crate) fn of_status(status: u16, body: &[u8], retry_after: Option<Duration>)
         (None, Some(title)) => format!("a web page, `{title}`"),
         (None, None) => match str::from_utf8(body).map(str::trim) {
             Ok("") | Err(_) => "it does not say why".to_owned(),
-            Ok(text) => visible(text, LONGEST),
+            Ok(text) => text.to_owned(),
         },
     };
     match status {
@@ -82,7 +80,7 @@ pub(crate) fn of_status(status: u16, body: &[u8], retry_after: Option<Duration>)
         429 if about_money => ModelErrorKind::Quota { message },
         429 => ModelErrorKind::RateLimited { message, retry_after },
         503 | 529 => ModelErrorKind::Overloaded { message, retry_after },
-        500.. => ModelErrorKind::ServerFailed { status, message, retry_after },
+        408 | 409 | 425 | 500.. => ModelErrorKind::ServerFailed { status, message, retry_after },
         _ => match page {
             Some(title) => ModelErrorKind::Html { status, title },
             None => ModelErrorKind::BadRequest { status, message },
@@ -113,7 +111,7 @@ pub(crate) fn title(body: &[u8]) -> Option<String> {
         let to = from + lower.get(from..)?.find("</title")?;
         head.get(from..to)
     });
-    Some(visible(title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or("without a title"), 120))
+    Some(title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or("without a title").to_owned())
 }
 
 #[cfg(test)]

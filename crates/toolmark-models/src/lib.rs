@@ -7,21 +7,26 @@
 mod anthropic;
 mod body;
 mod chat;
+mod connection;
 pub mod error;
 mod event;
 mod failure;
 mod item;
 mod model;
 mod name;
+mod open;
 pub mod output;
 mod plain;
+mod provider;
 mod request;
 mod response;
 pub mod responses;
+pub mod scripted;
 mod stream;
 pub mod tool;
 mod unsendable;
 
+pub use connection::{AddressError, Options, Retry, Timeouts};
 pub use error::ModelError;
 pub use event::{ModelEvent, ModelStream};
 pub use item::{
@@ -30,7 +35,9 @@ pub use item::{
 };
 pub use model::{Model, ModelFuture};
 pub use name::{ModelName, ParseModelNameError, Provider};
+pub use open::{OpenModelError, open};
 pub use request::{Effort, ModelRequest, OutputSchema, Settings, ToolChoice};
 pub use response::{Finish, ModelResponse, Usage};
+pub use scripted::ScriptedModel;
 pub use tool::{CustomTool, FunctionTool, HostedTool, WireTool};
 pub use unsendable::UnsendableError;

@@ -55,6 +55,11 @@ impl ModelName {
         Ok(Self { provider, model: model.into() })
     }
 
+    /// The name of a script that stands in no file.
+    pub(crate) fn scripted(model: &str) -> Self {
+        Self { provider: Provider::Scripted, model: model.into() }
+    }
+
     /// Who has it.
     #[must_use]
     pub fn provider(&self) -> Provider {
