@@ -14,4 +14,6 @@ pub(crate) use http::{Deadline, Http, content_type};
 pub use options::{Options, Retry, Timeouts};
 pub(crate) use retry::chance;
 pub(crate) use secrets::Secrets;
+#[cfg(test)]
+pub(crate) use sse::Reader as SseReader;
 pub(crate) use streaming::Streaming;

@@ -20,3 +20,6 @@ pub(crate) struct RawEvent {
     /// Its data.
     pub(crate) data: String,
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,7 +53,7 @@ fn retry_after(error: &ModelErrorKind) -> Option<Duration> {
 pub(crate) fn asked(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let seconds = |text: &str, unit: f64| {
-        let number: f64 = text.parse().ok()?;
+        let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
         Duration::try_from_secs_f64((number * unit).max(0.0)).ok()
     };
     if let Some(pause) = text("retry-after-ms").and_then(|text| seconds(text, 0.001)) {

@@ -62,7 +62,7 @@ fn every_spelling_of_retry_after_is_read() {
     assert_eq!(read("retry-after", "-3"), Some(Duration::ZERO));
     assert_eq!(read("retry-after-ms", "250"), Some(Duration::from_millis(250)));
     assert_eq!(read("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::from_secs(10)));
-    assert_eq!(read("retry-after", "Wed, 21 Oct 2014 07:28:00 GMT"), Some(Duration::ZERO));
+    assert_eq!(read("retry-after", "Tue, 21 Oct 2014 07:28:00 GMT"), Some(Duration::ZERO));
     for bad in ["soon", "", "NaN", "inf", "1e400"] {
         assert_eq!(read("retry-after", bad), None, "{bad}");
     }
