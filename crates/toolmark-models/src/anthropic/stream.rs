@@ -212,6 +212,3 @@ impl Block {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -114,6 +114,3 @@ pub(crate) fn usage(value: &Value) -> Usage {
         reasoning_tokens: count(value, "/completion_tokens_details/reasoning_tokens"),
     }
 }
-
-#[cfg(test)]
-mod tests;

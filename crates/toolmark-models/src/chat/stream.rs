@@ -205,6 +205,3 @@ impl Reader {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -35,7 +35,7 @@ pub(crate) fn body(
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), Value::Array(messages(request, dialect)?));
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), tools::tools(&request.tools)?);
+        body.insert("tools".to_owned(), tools::tools(&request.tools, dialect)?);
         if let Some(choice) = &request.tool_choice {
             body.insert("tool_choice".to_owned(), tools::choice(choice, &request.tools)?);
         }

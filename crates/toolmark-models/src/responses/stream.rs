@@ -98,6 +98,3 @@ impl Reader {
 fn delta(value: &Value) -> Option<String> {
     text_of(value, "delta").filter(|delta| !delta.is_empty()).map(ToOwned::to_owned)
 }
-
-#[cfg(test)]
-mod tests;

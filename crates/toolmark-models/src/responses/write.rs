@@ -156,6 +156,3 @@ fn with(mut wire: Value, extra: Option<&Extra>) -> Value {
     }
     wire
 }
-
-#[cfg(test)]
-mod tests;

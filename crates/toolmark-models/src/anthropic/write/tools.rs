@@ -22,11 +22,9 @@ fn tool(tool: &WireTool) -> Result<Value, UnsendableError> {
             if let Some(fields) = schema.as_object_mut() {
                 fields.entry("type").or_insert_with(|| json!("object"));
             }
-            let mut wire = json!({ "name": tool.name, "description": tool.description, "input_schema": schema });
-            if tool.strict {
-                wire["strict"] = true.into();
-            }
-            Ok(wire)
+            // Strictness is not passed on: the provider limits how many strict tools there may be and what their schemas hold,
+            // and arguments are checked against the schema before anything runs.
+            Ok(json!({ "name": tool.name, "description": tool.description, "input_schema": schema }))
         }
         WireTool::Custom(tool) => Err(UnsendableError::tool(WIRE, &tool.name, "the free text")),
         WireTool::Hosted(HostedTool::Other(raw)) if raw.wire == WIRE => Ok(raw.value.clone()),

@@ -3,23 +3,24 @@
 use serde_json::{Value, json};
 use toolmark_core::text::visible;
 
-use super::WIRE;
+use super::{Dialect, WIRE};
 use crate::plain::plain_function;
 use crate::request::ToolChoice;
 use crate::tool::{HostedTool, WireTool};
 use crate::unsendable::UnsendableError;
 
-pub(super) fn tools(tools: &[WireTool]) -> Result<Value, UnsendableError> {
-    tools.iter().map(tool).collect()
+pub(super) fn tools(tools: &[WireTool], dialect: Dialect) -> Result<Value, UnsendableError> {
+    tools.iter().map(|tool| self::tool(tool, dialect)).collect()
 }
 
-fn tool(tool: &WireTool) -> Result<Value, UnsendableError> {
+fn tool(tool: &WireTool, dialect: Dialect) -> Result<Value, UnsendableError> {
     match tool {
         WireTool::Function(tool) => {
             let tool = plain_function(WIRE, tool)?;
             let mut function =
                 json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters() });
-            if tool.strict {
+            // Other servers do not know the field, and some refuse what they do not know.
+            if tool.strict && dialect == Dialect::OpenAi {
                 function["strict"] = true.into();
             }
             Ok(json!({ "type": "function", "function": function }))
