@@ -5,7 +5,7 @@ use toolmark_core::call::CallId;
 use toolmark_core::text::visible;
 
 use crate::error::ModelErrorKind;
-use crate::item::{Item, Raw, Wire};
+use crate::item::{Extra, Item, Raw, Wire};
 use crate::unsendable::UnsendableError;
 
 /// Puts the caller's own fields over ours: objects are joined, `null` removes, anything else replaces.
@@ -28,6 +28,23 @@ pub(crate) fn set(body: &mut Map<String, Value>, key: &str, value: Option<impl I
     if let Some(value) = value {
         body.insert(key.to_owned(), value.into());
     }
+}
+
+/// Sets a field of an object if there is something to set.
+pub(crate) fn add(wire: &mut Value, key: &str, value: Option<impl Into<Value>>) {
+    if let Some(fields) = wire.as_object_mut() {
+        set(fields, key, value);
+    }
+}
+
+/// The value with the fields that the provider gave along and that are not said yet.
+pub(crate) fn with_extra(mut wire: Value, extra: Option<&Extra>, format: Wire) -> Value {
+    if let (Some(fields), Some(extra)) = (wire.as_object_mut(), extra.filter(|extra| extra.wire == format)) {
+        for (key, value) in &extra.fields {
+            fields.entry(key.as_str()).or_insert_with(|| value.clone());
+        }
+    }
+    wire
 }
 
 /// What a request does with an item that is not known in its own format.

@@ -29,7 +29,7 @@ impl Complaint {
             ["message", "detail"].iter().find_map(|key| inner.get(key)).filter(|message| !message.is_null())?;
         let message = message.as_str().map_or_else(|| message.to_string(), ToOwned::to_owned);
         let words = ["type", "code", "status"].iter().filter_map(|key| inner.get(key)?.as_str());
-        Some(Self { words: words.map(str::to_ascii_lowercase).collect(), message: message })
+        Some(Self { words: words.map(str::to_ascii_lowercase).collect(), message })
     }
 
     /// What it means when it comes in the middle of an answer, where there is no status to go by.

@@ -137,7 +137,7 @@ impl Inner {
         let (begun, attempts) = self.ask(request, deadline, || self.begin(body.clone(), deadline)).await?;
         Ok(match begun {
             Begun::Stream(streaming) => streaming.into_stream(self.name.clone(), self.secrets.clone(), attempts),
-            Begun::Whole(response) => at_once(*response),
+            Begun::Whole(response) => at_once(&response),
         })
     }
 
@@ -157,7 +157,7 @@ impl Inner {
 }
 
 /// The events of an answer that is there already.
-pub(crate) fn at_once(response: ModelResponse) -> ModelStream {
+pub(crate) fn at_once(response: &ModelResponse) -> ModelStream {
     let items = response.items.iter().cloned().map(ModelEvent::ItemDone);
     let events: Vec<_> = items.chain([ModelEvent::Completed(Box::new(response.clone()))]).map(Ok).collect();
     Box::pin(futures_util::stream::iter(events))

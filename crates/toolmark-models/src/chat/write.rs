@@ -5,9 +5,9 @@ mod tools;
 
 use serde_json::{Map, Value, json};
 
-use crate::body::{overlay, raw_for, set};
+use crate::body::{overlay, raw_for, set, with_extra};
 use crate::item::{FunctionCall, Item, Message, Part, Role, Wire, fields_for};
-use crate::request::ModelRequest;
+use crate::request::{Effort, ModelRequest};
 use crate::unsendable::UnsendableError;
 
 const WIRE: Wire = Wire::Chat;
@@ -53,7 +53,7 @@ pub(crate) fn body(
         Dialect::Compatible => "max_tokens",
     };
     set(&mut body, most, settings.max_output_tokens);
-    set(&mut body, "reasoning_effort", settings.effort.map(|effort| effort.as_str()));
+    set(&mut body, "reasoning_effort", settings.effort.map(Effort::as_str));
     if stream {
         body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
     }
@@ -136,16 +136,12 @@ impl Messages {
         if call.namespace.as_deref().is_some_and(|namespace| !namespace.is_empty()) {
             return Err(UnsendableError::tool(WIRE, &call.name, "the namespace"));
         }
-        let mut wire = json!({
+        let wire = json!({
             "id": call.call_id,
             "type": "function",
             "function": { "name": call.name, "arguments": call.arguments },
         });
-        if let Some(fields) = wire.as_object_mut() {
-            for (key, value) in fields_for(call.extra.as_ref(), WIRE).iter() {
-                fields.entry(key.as_str()).or_insert_with(|| value.clone());
-            }
-        }
+        let wire = with_extra(wire, call.extra.as_ref(), WIRE);
         match self.turn().entry("tool_calls").or_insert_with(|| json!([])) {
             Value::Array(calls) => calls.push(wire),
             other => *other = json!([wire]),

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use toolmark_core::compat::{FunctionTool as Named, Tool as Listed, validate_lookup_configuration};
 use toolmark_core::text::visible;
 
+use crate::body::add;
 use crate::item::Wire;
 use crate::tool::{CustomTool, FunctionTool, HostedTool, WireTool};
 use crate::unsendable::UnsendableError;
@@ -120,25 +121,19 @@ fn function(tool: &FunctionTool) -> Value {
         "parameters": tool.parameters(),
         "strict": tool.strict,
     });
-    add(&mut wire, "defer_loading", tool.defer_loading.then_some(Value::Bool(true)));
-    add(&mut wire, "allowed_callers", tool.allowed_callers.as_ref().map(|callers| json!(callers)));
+    add(&mut wire, "defer_loading", tool.defer_loading.then_some(true));
+    add(&mut wire, "allowed_callers", tool.allowed_callers.clone());
     add(&mut wire, "output_schema", tool.output_schema.clone());
     wire
 }
 
 fn custom(tool: &CustomTool) -> Value {
     let mut wire = json!({ "type": "custom", "name": tool.name });
-    add(&mut wire, "description", tool.description.as_ref().map(|text| json!(text)));
+    add(&mut wire, "description", tool.description.as_deref());
     add(&mut wire, "format", tool.format.clone());
-    add(&mut wire, "defer_loading", tool.defer_loading.then_some(Value::Bool(true)));
-    add(&mut wire, "allowed_callers", tool.allowed_callers.as_ref().map(|callers| json!(callers)));
+    add(&mut wire, "defer_loading", tool.defer_loading.then_some(true));
+    add(&mut wire, "allowed_callers", tool.allowed_callers.clone());
     wire
-}
-
-fn add(wire: &mut Value, key: &str, value: Option<Value>) {
-    if let (Some(fields), Some(value)) = (wire.as_object_mut(), value) {
-        fields.insert(key.to_owned(), value);
-    }
 }
 
 fn invalid(category: &'static str, problem: String) -> UnsendableError {

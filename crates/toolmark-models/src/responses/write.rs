@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::tools::{choice, wire_tools};
-use crate::body::{foreign, overlay, raw_for, set};
-use crate::item::{Extra, File, Image, Item, Message, Output, Part, Role, Wire, fields_for};
+use crate::body::{add, foreign, overlay, raw_for, set, with_extra};
+use crate::item::{Detail, Extra, File, Image, Item, Message, Output, Part, Role, Wire};
 use crate::request::ModelRequest;
 use crate::unsendable::UnsendableError;
 
@@ -63,9 +63,7 @@ pub(crate) fn item(item: &Item) -> Result<Option<Value>, UnsendableError> {
             let mut wire = json!({
                 "type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": call.arguments,
             });
-            if let Some(namespace) = call.namespace.as_deref().filter(|namespace| !namespace.is_empty()) {
-                wire["namespace"] = namespace.into();
-            }
+            add(&mut wire, "namespace", call.namespace.as_deref().filter(|namespace| !namespace.is_empty()));
             with(wire, call.extra.as_ref())
         }
         Item::CustomCall(call) => {
@@ -132,7 +130,7 @@ pub(crate) fn part(part: &Part) -> Result<Value, UnsendableError> {
             kind("input_image");
             set(&mut wire, "image_url", url.as_deref());
             set(&mut wire, "file_id", file_id.as_deref());
-            set(&mut wire, "detail", detail.map(|detail| detail.as_str()));
+            set(&mut wire, "detail", detail.map(Detail::as_str));
         }
         Part::File(File { data, url, file_id, filename }) => {
             kind("input_file");
@@ -147,12 +145,6 @@ pub(crate) fn part(part: &Part) -> Result<Value, UnsendableError> {
     Ok(Value::Object(wire))
 }
 
-/// The value with the fields that the provider gave along and that are not said yet.
-fn with(mut wire: Value, extra: Option<&Extra>) -> Value {
-    if let Some(fields) = wire.as_object_mut() {
-        for (key, value) in fields_for(extra, WIRE).iter() {
-            fields.entry(key.as_str()).or_insert_with(|| value.clone());
-        }
-    }
-    wire
+fn with(wire: Value, extra: Option<&Extra>) -> Value {
+    with_extra(wire, extra, WIRE)
 }

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::WIRE;
-use crate::body::{foreign, set};
-use crate::item::{Extra, File, FunctionCall, FunctionOutput, Image, Output, Part, fields_for, read_data_url};
+use crate::body::{add, foreign, set, with_extra};
+use crate::item::{Extra, File, FunctionCall, FunctionOutput, Image, Output, Part, read_data_url};
 use crate::unsendable::UnsendableError;
 
 /// The blocks of a message. Empty text is left out, since the provider refuses it and it says nothing.
@@ -35,9 +35,7 @@ pub(super) fn result(output: &FunctionOutput) -> Result<Value, UnsendableError> 
         Output::Parts(parts) => of(parts)?.into(),
     };
     let mut wire = json!({ "type": "tool_result", "tool_use_id": output.call_id, "content": content });
-    if output.failed {
-        wire["is_error"] = true.into();
-    }
+    add(&mut wire, "is_error", output.failed.then_some(true));
     Ok(with(wire, output.extra.as_ref()))
 }
 
@@ -97,11 +95,6 @@ fn text(data: &str) -> Result<Value, UnsendableError> {
     Ok(json!({ "type": "text", "media_type": "text/plain", "data": text }))
 }
 
-fn with(mut wire: Value, extra: Option<&Extra>) -> Value {
-    if let Some(fields) = wire.as_object_mut() {
-        for (key, value) in fields_for(extra, WIRE).iter() {
-            fields.entry(key.as_str()).or_insert_with(|| value.clone());
-        }
-    }
-    wire
+fn with(wire: Value, extra: Option<&Extra>) -> Value {
+    with_extra(wire, extra, WIRE)
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use toolmark_core::text::visible;
 
 use super::WIRE;
+use crate::body::add;
 use crate::plain::plain_function;
 use crate::request::{ModelRequest, ToolChoice};
 use crate::tool::{HostedTool, WireTool};
@@ -46,8 +47,6 @@ pub(super) fn choice(request: &ModelRequest) -> Result<Option<Value>, Unsendable
             return Err(UnsendableError::Choice { name: visible(name, 80), problem: "there is no such tool" });
         }
     };
-    if request.parallel_tool_calls == Some(false) {
-        wire["disable_parallel_tool_use"] = true.into();
-    }
+    add(&mut wire, "disable_parallel_tool_use", (request.parallel_tool_calls == Some(false)).then_some(true));
     Ok(Some(wire))
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::WIRE;
 use crate::body::{foreign, set};
-use crate::item::{Output, Part};
+use crate::item::{Detail, Output, Part};
 use crate::unsendable::UnsendableError;
 
 /// What a user or the system says.
@@ -49,7 +49,7 @@ fn part(part: &Part) -> Result<Value, UnsendableError> {
             let url = url.ok_or_else(|| UnsendableError::content(WIRE, "an image that only the provider has"))?;
             let mut wire = Map::new();
             wire.insert("url".to_owned(), url.into());
-            set(&mut wire, "detail", image.detail.map(|detail| detail.as_str()));
+            set(&mut wire, "detail", image.detail.map(Detail::as_str));
             Ok(json!({ "type": "image_url", "image_url": wire }))
         }
         Part::File(file) => {

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::item::{CustomCall, File, Image, Output, Raw};
-use crate::request::{Effort, Settings, ToolChoice};
+use crate::request::{Settings, ToolChoice};
 use crate::tool::{CustomTool, FunctionTool, HostedTool, WireTool};
 
 fn sent(request: &ModelRequest) -> Result<Map<String, Value>, UnsendableError> {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use toolmark_core::text::visible;
 
 use super::{Dialect, WIRE};
+use crate::body::add;
 use crate::plain::plain_function;
 use crate::request::ToolChoice;
 use crate::tool::{HostedTool, WireTool};
@@ -20,9 +21,8 @@ fn tool(tool: &WireTool, dialect: Dialect) -> Result<Value, UnsendableError> {
             let mut function =
                 json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters() });
             // Other servers do not know the field, and some refuse what they do not know.
-            if tool.strict && dialect == Dialect::OpenAi {
-                function["strict"] = true.into();
-            }
+            let strict = tool.strict && dialect == Dialect::OpenAi;
+            add(&mut function, "strict", strict.then_some(true));
             Ok(json!({ "type": "function", "function": function }))
         }
         WireTool::Custom(tool) => Err(UnsendableError::tool(WIRE, &tool.name, "the free text")),

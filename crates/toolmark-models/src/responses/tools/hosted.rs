@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{add, invalid, typed, unsupported};
+use super::{invalid, typed, unsupported};
+use crate::body::add;
 use crate::item::Wire;
 use crate::tool::{Computer, FileSearch, HostedTool, ToolSearch, WebSearch};
 use crate::unsendable::UnsendableError;
@@ -50,8 +51,8 @@ fn web_search(search: &WebSearch) -> Value {
         "user_location": search.user_location,
         "search_context_size": search.search_context_size.as_deref().unwrap_or("medium"),
     });
-    add(&mut wire, "external_web_access", search.external_web_access.map(Value::Bool));
-    add(&mut wire, "search_content_types", search.search_content_types.as_ref().map(|types| json!(types)));
+    add(&mut wire, "external_web_access", search.external_web_access);
+    add(&mut wire, "search_content_types", search.search_content_types.clone());
     add(&mut wire, "image_settings", search.image_settings.clone());
     wire
 }
@@ -62,7 +63,7 @@ fn file_search(search: &FileSearch) -> Result<Value, UnsendableError> {
         if !(1..=50).contains(&count) {
             return Err(invalid("file_search_results", format!("a file search gives 1 to 50 results, not {count}")));
         }
-        add(&mut wire, "max_num_results", Some(count.into()));
+        add(&mut wire, "max_num_results", Some(count));
     }
     add(&mut wire, "ranking_options", search.ranking_options.clone());
     add(&mut wire, "filters", search.filters.clone());
@@ -91,8 +92,8 @@ fn tool_search(search: &ToolSearch) -> Result<Value, UnsendableError> {
         return Err(unsupported("tool_search", "the execution by the client"));
     }
     let mut wire = json!({ "type": "tool_search" });
-    add(&mut wire, "description", search.description.as_ref().map(|text| json!(text)));
-    add(&mut wire, "execution", search.execution.as_ref().map(|text| json!(text)));
+    add(&mut wire, "description", search.description.as_deref());
+    add(&mut wire, "execution", search.execution.as_deref());
     add(&mut wire, "parameters", search.parameters.clone());
     Ok(wire)
 }
