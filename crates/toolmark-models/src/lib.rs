@@ -16,6 +16,7 @@ mod model;
 mod name;
 mod open;
 pub mod output;
+mod pieces;
 mod plain;
 mod provider;
 mod request;

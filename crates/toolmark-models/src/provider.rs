@@ -14,6 +14,7 @@ use crate::event::{ModelEvent, ModelStream};
 use crate::failure::of_body;
 use crate::model::{Model, ModelFuture};
 use crate::name::ModelName;
+use crate::pieces::pieces;
 use crate::request::ModelRequest;
 use crate::response::ModelResponse;
 use crate::stream::StreamReader;
@@ -158,8 +159,8 @@ impl Inner {
 
 /// The events of an answer that is there already.
 pub(crate) fn at_once(response: &ModelResponse) -> ModelStream {
-    let items = response.items.iter().cloned().map(ModelEvent::ItemDone);
-    let events: Vec<_> = items.chain([ModelEvent::Completed(Box::new(response.clone()))]).map(Ok).collect();
+    let end = ModelEvent::Completed(Box::new(response.clone()));
+    let events: Vec<_> = pieces(response, true).into_iter().chain([end]).map(Ok).collect();
     Box::pin(futures_util::stream::iter(events))
 }
 

@@ -22,6 +22,7 @@ use crate::event::{ModelEvent, ModelStream};
 use crate::item::Item;
 use crate::model::{Model, ModelFuture};
 use crate::name::{ModelName, Provider};
+use crate::pieces::pieces;
 use crate::request::ModelRequest;
 use crate::response::ModelResponse;
 
@@ -163,13 +164,13 @@ impl ScriptedModel {
         let response = match (&turn.fail, turn.response(request, first)) {
             // A stream that dies has said something before.
             (Some(Fault::Truncated), Ok(response)) => {
-                let events = turn::pieces(&response);
+                let events = pieces(&response, false);
                 return Ok(events.into_iter().map(Ok).chain([Err(ModelErrorKind::Truncated)]).collect());
             }
             (Some(fault), _) => return Err(fault.to_error()),
             (None, response) => response?,
         };
-        let mut events: Vec<_> = turn::events(&response).into_iter().map(Ok).collect();
+        let mut events: Vec<_> = pieces(&response, true).into_iter().map(Ok).collect();
         events.push(Ok(ModelEvent::Completed(Box::new(response))));
         Ok(events)
     }

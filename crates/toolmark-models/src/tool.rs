@@ -95,3 +95,6 @@ impl WireTool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

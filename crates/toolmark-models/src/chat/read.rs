@@ -62,7 +62,7 @@ pub(crate) fn items(mut message: Map<String, Value>) -> Result<Vec<Item>, ModelE
         Some(_) => return Err(ModelErrorKind::malformed("its `tool_calls` are no list")),
     };
     if !parts.is_empty() {
-        let extra = Extra::of(WIRE, without(message, &["role", "refusal", "function_call", "annotations", "audio"]));
+        let extra = extra(message, &["role", "refusal", "function_call", "annotations", "audio"]);
         items.push(Item::Message(Message { role: Role::Assistant, parts, extra }));
     }
     for call in calls {
@@ -81,8 +81,15 @@ fn call(mut call: Value) -> Result<Item, ModelErrorKind> {
         name: name(function.get("name"))?,
         namespace: None,
         arguments: arguments(function.get_mut("arguments").map(|arguments| &*arguments)),
-        extra: Extra::of(WIRE, without(fields, &["id", "type", "function", "index"])),
+        extra: extra(fields, &["id", "type", "function", "index"]),
     }))
+}
+
+/// What else stands there. Servers write `null` for what they have not, and not all of them take that back.
+fn extra(fields: Map<String, Value>, known: &[&str]) -> Option<Extra> {
+    let mut rest = without(fields, known);
+    rest.retain(|_, value| !value.is_null());
+    Extra::of(WIRE, rest)
 }
 
 fn part(value: Value) -> Part {

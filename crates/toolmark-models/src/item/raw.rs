@@ -67,6 +67,24 @@ impl Raw {
     }
 }
 
+impl Raw {
+    /// What a model thought, as far as it can be read: a summary, the thought itself, or nothing if it is enciphered.
+    #[must_use]
+    pub fn reasoning_text(&self) -> Option<String> {
+        let texts = |pointer: &str| -> String {
+            let parts = self.value.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+            parts.filter_map(|part| part.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
+        };
+        let text = |pointer: &str| self.value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let found = match self.wire {
+            Wire::Responses => [texts("/summary"), texts("/content")],
+            Wire::Chat => [text("/fields/reasoning_content"), text("/fields/reasoning")],
+            Wire::Anthropic => [text("/thinking"), String::new()],
+        };
+        found.into_iter().find(|text| !text.is_empty())
+    }
+}
+
 impl Extra {
     /// The fields, unless there are none.
     pub(crate) fn of(wire: Wire, fields: Map<String, Value>) -> Option<Self> {

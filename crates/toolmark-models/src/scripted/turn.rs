@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use crate::body::{arguments, call_id, name};
 use crate::error::{ModelErrorKind, Waited};
-use crate::event::ModelEvent;
-use crate::item::{CustomCall, FunctionCall, Item, Message, Part, Raw, Role, Wire};
+use crate::item::{CustomCall, FunctionCall, Item, Message, Raw, Role, Wire};
 use crate::request::ModelRequest;
 use crate::response::{Finish, ModelResponse, Usage};
 
@@ -230,56 +229,4 @@ fn filled(text: &str, request: &ModelRequest) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// The answer in pieces, as a provider would stream it, up to its end.
-pub(super) fn events(response: &ModelResponse) -> Vec<ModelEvent> {
-    written(response, true)
-}
-
-/// The same for a stream that dies: nothing is ever finished.
-pub(super) fn pieces(response: &ModelResponse) -> Vec<ModelEvent> {
-    written(response, false)
-}
-
-fn written(response: &ModelResponse, whole: bool) -> Vec<ModelEvent> {
-    let mut events = Vec::new();
-    for item in &response.items {
-        match item {
-            Item::Message(message) => {
-                let texts = message.parts.iter().filter_map(Part::as_text);
-                let words = texts.flat_map(|text| text.split_inclusive(' '));
-                events.extend(words.map(|word| ModelEvent::Text { delta: word.to_owned() }));
-            }
-            Item::Reasoning(raw) => {
-                let text = raw.value.pointer("/summary/0/text").and_then(Value::as_str).unwrap_or_default();
-                events.push(ModelEvent::Reasoning { delta: text.to_owned() });
-            }
-            Item::FunctionCall(call) => {
-                let start = (&call.call_id, &call.name, call.namespace.clone(), &call.arguments);
-                called(start, whole, &mut events);
-            }
-            Item::CustomCall(call) => called((&call.call_id, &call.name, None, &call.input), whole, &mut events),
-            _ => {}
-        }
-        if whole {
-            events.push(ModelEvent::ItemDone(item.clone()));
-        }
-    }
-    events
-}
-
-type Start<'a> = (&'a toolmark_core::call::CallId, &'a String, Option<String>, &'a String);
-
-fn called((id, name, namespace, arguments): Start<'_>, whole: bool, events: &mut Vec<ModelEvent>) {
-    events.push(ModelEvent::CallStarted { call_id: id.clone(), name: name.clone(), namespace });
-    let letters: Vec<char> = arguments.chars().collect();
-    events.extend(
-        letters
-            .chunks(16)
-            .map(|piece| ModelEvent::CallArguments { call_id: id.clone(), delta: piece.iter().collect() }),
-    );
-    if whole {
-        events.push(ModelEvent::CallDone { call_id: id.clone(), arguments: arguments.clone() });
-    }
 }
