@@ -4,6 +4,10 @@
 //! A [`Model`] takes a [`ModelRequest`] and gives a [`ModelResponse`], at once or as a stream of [`ModelEvent`]s. Nothing here
 //! runs a tool or decides about one. What a provider says beyond what is known here is kept and sent back to it.
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/models.md")]
+struct DocsOfModels;
+
 mod anthropic;
 mod body;
 mod chat;

@@ -145,3 +145,17 @@ fn a_model_that_remembers_shows_what_it_was_asked() {
     ask(&model, &request).unwrap();
     assert_eq!(model.requests(), [request]);
 }
+
+#[test]
+fn the_script_in_the_documentation_works() {
+    let page = include_str!("../../../../docs/models.md");
+    let script = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let model = ScriptedModel::parse(script).unwrap();
+    let mut request = ModelRequest::of_text("the weather?");
+    let response = ask(&model, &request).unwrap();
+    let id = response.function_calls().next().unwrap().call_id.clone();
+    request.input.extend(response.items);
+    request.input.push(Item::output(id, "sunny"));
+    assert_eq!(ask(&model, &request).unwrap().text(), "It is sunny.");
+    assert_eq!(ask(&model, &ModelRequest::of_text("hello")).unwrap().text(), "I only know about the weather.");
+}
