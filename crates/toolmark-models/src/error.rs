@@ -23,9 +23,10 @@ pub enum ModelErrorKind {
     /// The request was not sent.
     #[error(transparent)]
     Unsendable(#[from] UnsendableError),
-    /// The provider does not accept the key. What it says about it is not repeated, since it may hold a part of the key.
-    #[error("the provider does not accept the key (status {status})")]
-    Auth { status: u16 },
+    /// The provider does not accept the key, or does not let it do this. What it says about a key that it does not know is not
+    /// repeated, since it may hold a part of it.
+    #[error("the provider does not accept the key (status {status}){}", said(message.as_deref()))]
+    Auth { status: u16, message: Option<String> },
     /// Too many requests.
     #[error("too many requests: {message}")]
     RateLimited { message: String, retry_after: Option<Duration> },
@@ -148,6 +149,10 @@ impl fmt::Display for ModelError {
 }
 
 impl std::error::Error for ModelError {}
+
+fn said(message: Option<&str>) -> String {
+    message.map(|message| format!(": {message}")).unwrap_or_default()
+}
 
 impl fmt::Display for Waited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -62,8 +62,10 @@ pub(crate) fn of_status(status: u16, body: &[u8], retry_after: Option<Duration>)
         return ModelErrorKind::Redirected { status };
     }
     let complaint = serde_json::from_slice(body).ok().and_then(|value: Value| Complaint::of(&value));
-    if status == 401 || (status == 403 && complaint.is_some()) {
-        return ModelErrorKind::Auth { status };
+    match (status, &complaint) {
+        (401, _) => return ModelErrorKind::Auth { status, message: None },
+        (403, Some(complaint)) => return ModelErrorKind::Auth { status, message: Some(complaint.message.clone()) },
+        _ => {}
     }
     let about_money = complaint.as_ref().is_some_and(Complaint::is_about_money);
     let page = title(body);

@@ -44,9 +44,9 @@ impl Secrets {
             | ModelErrorKind::Html { title: text, .. }
             | ModelErrorKind::Malformed { problem: text }
             | ModelErrorKind::Script { problem: text } => *text = self.clean(text),
+            ModelErrorKind::Auth { message, .. } => *message = message.as_deref().map(|text| self.clean(text)),
             // These hold nothing that a provider said.
             ModelErrorKind::Unsendable(_)
-            | ModelErrorKind::Auth { .. }
             | ModelErrorKind::Timeout { .. }
             | ModelErrorKind::Redirected { .. }
             | ModelErrorKind::Truncated

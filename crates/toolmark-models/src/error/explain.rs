@@ -90,7 +90,7 @@ impl Explain for ModelError {
         let mut add = |key: &str, value: Value| all.insert(key.to_owned(), value);
         match self.kind() {
             ModelErrorKind::Unsendable(error) => all.extend(error.facts()),
-            ModelErrorKind::Auth { status }
+            ModelErrorKind::Auth { status, .. }
             | ModelErrorKind::BadRequest { status, .. }
             | ModelErrorKind::Redirected { status }
             | ModelErrorKind::Html { status, .. } => {

@@ -40,7 +40,10 @@ fn a_page_is_recognised_by_its_beginning() {
 #[test]
 fn what_the_provider_says_about_a_key_is_not_repeated() {
     let body = json!({"error": {"message": "Incorrect API key provided: sk-abc"}}).to_string();
-    assert_eq!(of(401, &body), ModelErrorKind::Auth { status: 401 });
+    assert_eq!(of(401, &body), ModelErrorKind::Auth { status: 401, message: None });
+    let body = json!({"error": {"message": "not in your country"}}).to_string();
+    let message = Some("not in your country".into());
+    assert_eq!(of(403, &body), ModelErrorKind::Auth { status: 403, message });
 }
 
 #[test]

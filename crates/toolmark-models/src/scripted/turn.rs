@@ -175,7 +175,7 @@ impl Fault {
     pub(super) fn to_error(self) -> ModelErrorKind {
         let message = "the script says so".to_owned();
         match self {
-            Self::Auth => ModelErrorKind::Auth { status: 401 },
+            Self::Auth => ModelErrorKind::Auth { status: 401, message: None },
             Self::RateLimited => ModelErrorKind::RateLimited { message, retry_after: None },
             Self::Overloaded => ModelErrorKind::Overloaded { message, retry_after: None },
             Self::ServerFailed => ModelErrorKind::ServerFailed { status: 500, message, retry_after: None },

@@ -39,7 +39,7 @@ fn a_provider_that_may_have_acted_is_not_asked_twice() {
 #[test]
 fn what_will_not_get_better_is_not_asked_again() {
     for error in [
-        ModelErrorKind::Auth { status: 401 },
+        ModelErrorKind::Auth { status: 401, message: None },
         ModelErrorKind::Quota { message: String::new() },
         ModelErrorKind::BadRequest { status: 400, message: String::new() },
         ModelErrorKind::TooLarge { limit: 1 },
