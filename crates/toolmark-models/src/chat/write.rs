@@ -63,13 +63,13 @@ pub(crate) fn body(
 }
 
 fn messages(request: &ModelRequest, dialect: Dialect) -> Result<Vec<Value>, UnsendableError> {
-    let mut out = Messages::default();
+    let mut out = Messages { dialect, done: Vec::new(), turn: None, thought: Map::new() };
     if let Some(instructions) = &request.instructions {
         out.say(json!({ "role": "system", "content": instructions }));
     }
     for item in &request.input {
         match item {
-            Item::Message(message) => out.message(message, dialect)?,
+            Item::Message(message) => out.message(message)?,
             Item::FunctionCall(call) => out.call(call)?,
             Item::FunctionOutput(output) => {
                 let content = content::output(&output.output)?;
@@ -90,8 +90,8 @@ fn messages(request: &ModelRequest, dialect: Dialect) -> Result<Vec<Value>, Unse
 }
 
 /// Messages so far. What the model said and called in one turn is one message.
-#[derive(Default)]
 struct Messages {
+    dialect: Dialect,
     done: Vec<Value>,
     turn: Option<Map<String, Value>>,
     thought: Map<String, Value>,
@@ -103,8 +103,8 @@ impl Messages {
         self.done.push(message);
     }
 
-    fn message(&mut self, message: &Message, dialect: Dialect) -> Result<(), UnsendableError> {
-        let role = match (message.role, dialect) {
+    fn message(&mut self, message: &Message) -> Result<(), UnsendableError> {
+        let role = match (message.role, self.dialect) {
             (Role::Assistant, _) => return self.answer(message),
             (Role::User, _) => "user",
             // Only OpenAI's newer models tell the two apart; other servers know `system` alone.
@@ -172,7 +172,11 @@ impl Messages {
             // Servers that let a model think between calls want the thoughts back with the calls, and only there.
             turn.extend(thought);
         }
-        turn.entry("content").or_insert(Value::Null);
+        // There are servers that take no null, and templates that take nothing less than text.
+        turn.entry("content").or_insert_with(|| match self.dialect {
+            Dialect::OpenAi => Value::Null,
+            Dialect::Compatible => "".into(),
+        });
         self.done.push(Value::Object(turn));
     }
 

@@ -28,7 +28,9 @@ impl Secrets {
         for secret in &self.0 {
             text = text.replace(secret.expose_secret(), "[secret]");
         }
-        visible(&text, LONGEST)
+        // Messages are one line.
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        visible(&line, LONGEST)
     }
 
     /// The error without secrets.

@@ -187,3 +187,10 @@ async fn a_provider_that_runs_tools_by_itself_is_not_asked_twice_after_it_may_ha
     model("openai:m", &server).respond(&request).await.expect("an answer");
     assert_eq!(server.asked().len(), 2);
 }
+
+#[tokio::test]
+async fn a_long_complaint_is_cut_and_made_visible() {
+    let error = refused(error(400, &format!("\u{202e}{}", "x".repeat(5_000)))).await;
+    let text = error.to_string();
+    assert!(text.contains("\\u{202e}") && text.contains("more characters") && text.len() < 1_500, "{text}");
+}

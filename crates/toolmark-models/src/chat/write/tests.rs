@@ -101,6 +101,14 @@ fn openai_and_others_are_told_in_their_own_words() {
 }
 
 #[test]
+fn a_turn_without_words_has_empty_content_and_none_for_openai() {
+    let call = with_item(Item::FunctionCall(FunctionCall::new("c".parse().unwrap(), "f", "{}")));
+    assert_eq!(sent(&call).unwrap()["messages"][0]["content"], "");
+    let openai = body("m", &call, false, Dialect::OpenAi).unwrap();
+    assert_eq!(openai["messages"][0].get("content"), Some(&Value::Null));
+}
+
+#[test]
 fn words_after_calls_begin_another_message() {
     let call = Item::FunctionCall(FunctionCall::new("c".parse().unwrap(), "f", "{}"));
     let items = vec![Item::assistant("a"), call, Item::assistant("b"), Item::assistant("c")];
