@@ -1,5 +1,5 @@
 //! A real model behind a real server that speaks Chat Completions. Run by whoever has one:
-//! `TOOLMARK_TEST_CHAT_URL=http://127.0.0.1:8000/v1 TOOLMARK_TEST_CHAT_MODEL=smollm2 cargo test -p toolmark-models --test live -- --ignored`
+//! `TOOLMARK_TEST_CHAT_URL=http://127.0.0.1:8000/v1 TOOLMARK_TEST_CHAT_MODEL=smollm2 cargo test -p toolmark-models --test live -- --ignored --test-threads 1`
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
 use std::sync::Arc;
