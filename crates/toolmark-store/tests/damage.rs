@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
 use tempfile::TempDir;
 use toolmark_core::explain::Explain as _;
 use toolmark_core::exposure::Published;
-use toolmark_store::audit::{AuditFilter, AuditRecord, Bodies, BreakKind, Order, Outcome, SinkSettings};
+use toolmark_store::audit::{AuditFilter, AuditRecord, AuditTool, Bodies, BreakKind, Order, Outcome, SinkSettings};
 use toolmark_store::{
     KnownNames, Location, Micros, NameScope, NewToken, PublishError, Settings, Store, StoreError, TokenSecret,
 };
@@ -41,7 +41,14 @@ async fn run(path: &Path, sql: &str) {
 }
 
 fn record(number: i64) -> AuditRecord {
-    AuditRecord::new(uuid::Uuid::nil(), Micros::new(number), "tool".into(), Outcome::Ok)
+    let digits = "7e".repeat(32);
+    let tool = AuditTool {
+        canonical: "pack.tool".into(),
+        mark: format!("tm1:{digits}").parse().expect("a mark"),
+        definition: format!("sha256:{digits}").parse().expect("a digest"),
+    };
+    let plain = AuditRecord::new(uuid::Uuid::nil(), Micros::new(number), "tool".into(), Outcome::Ok);
+    AuditRecord { tool: Some(tool), ..plain }
 }
 
 /// A store in a folder with so many records, closed again.
@@ -296,7 +303,7 @@ async fn whatever_is_done_to_the_rows_shows() {
         ("UPDATE audit SET caller = 'somebody else' WHERE seq = 5", 5, "changed"),
         ("UPDATE audit SET outcome = 'denied' WHERE seq = 5", 5, "changed"),
         ("UPDATE audit SET time_us = time_us + 1 WHERE seq = 5", 5, "changed"),
-        ("UPDATE audit SET seq = 500 WHERE seq = 5", 5, "missing"),
+        ("UPDATE audit SET position = position + 495 WHERE seq = 5", 5, "missing"),
         ("DELETE FROM audit WHERE seq = 5", 5, "missing"),
         ("DELETE FROM audit WHERE seq = 1", 1, "missing"),
         ("DELETE FROM audit WHERE seq > 8", 9, "missing"),
@@ -306,13 +313,16 @@ async fn whatever_is_done_to_the_rows_shows() {
         ("UPDATE audit SET prev = zeroblob(32) WHERE seq = 5", 5, "not linked"),
         ("UPDATE audit SET hash = zeroblob(32) WHERE seq = 5", 5, "changed"),
         ("UPDATE audit SET hash = zeroblob(32) WHERE seq = 10", 10, "changed"),
-        ("UPDATE audit_bodies SET arguments = '{}' WHERE position = 5", 5, "body"),
+        ("UPDATE audit_bodies SET arguments = '{}' WHERE position & 255 = 5", 5, "body"),
         ("UPDATE audit_nodes SET head_seq = 9", 9, "head"),
         ("UPDATE audit_nodes SET checkpoint_seq = 3", 4, "not linked"),
         ("UPDATE audit SET arguments_body = NULL WHERE seq = 5", 5, "changed"),
+        ("UPDATE audit SET task = 'another' WHERE seq = 5", 5, "changed"),
+        ("UPDATE audit_kinds SET called = 'another'", 1, "changed"),
+        ("DELETE FROM audit_kinds", 1, "unreadable"),
         (
-            "INSERT INTO audit (node, seq, id, time_us, called, outcome, stages_ns, total_ns, prev, hash) \
-             SELECT node, 11, id, time_us, called, outcome, stages_ns, total_ns, hash, hash FROM audit WHERE seq = 10",
+            "INSERT INTO audit (position, kind, id, time_us, called, outcome, stages_ns, total_ns, prev, hash) \
+             SELECT position + 1, kind, id, time_us, called, outcome, stages_ns, total_ns, hash, hash FROM audit WHERE seq = 10",
             11,
             "behind",
         ),

@@ -21,7 +21,8 @@ async fn what_is_rare_is_found_by_an_index_and_needs_no_sorting() {
         ("a.verdict = 'ask'".to_owned(), "audit_verdict"),
         ("a.verdict = 'deny'".to_owned(), "audit_verdict"),
         ("a.canonical = 'github.create'".to_owned(), "audit_tool"),
-        ("a.caller = 'me'".to_owned(), "audit_caller"),
+        // Whoever calls is looked for along the time.
+        ("a.caller = 'me'".to_owned(), "audit_time"),
         ("a.time_us >= 5 AND a.time_us < 9".to_owned(), "audit_time"),
         ("TRUE".to_owned(), "audit_time"),
         (
@@ -33,7 +34,8 @@ async fn what_is_rare_is_found_by_an_index_and_needs_no_sorting() {
     for (condition, index) in cases {
         for order in ["DESC", "ASC"] {
             let sql = format!(
-                "EXPLAIN QUERY PLAN SELECT a.*, n.node AS node_name FROM audit a LEFT JOIN audit_nodes n ON n.id = a.node \
+                "EXPLAIN QUERY PLAN SELECT a.*, k.task, n.node AS node_name FROM audit a \
+                 LEFT JOIN audit_kinds k ON k.id = a.kind LEFT JOIN audit_nodes n ON n.id = a.node \
                  WHERE TRUE AND {condition} ORDER BY a.time_us {order}, a.position {order} LIMIT 10"
             );
             let rows = connection.fetch_all(sqlx::query(AssertSqlSafe(sql))).await.expect("a plan");

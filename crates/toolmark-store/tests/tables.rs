@@ -17,11 +17,12 @@ const STOOD_FOR: &[(&str, &str)] = &[
     ("definition_history", "kind"),
     ("audit_nodes", "id"),
     ("audit", "position"),
+    ("audit", "kind"),
     ("audit_bodies", "position"),
 ];
 
-/// Secrets, and what says which version the store has.
-const LEFT_OUT: &[&str] = &["secrets", "toolmark_store"];
+/// Secrets, what says which version the store has, and what rows of the audit have in common, which they say themselves elsewhere.
+const LEFT_OUT: &[&str] = &["secrets", "toolmark_store", "audit_kinds"];
 
 fn compare(found: &[(String, String)]) {
     let tables: BTreeSet<&str> = found.iter().map(|(table, _)| table.as_str()).collect();

@@ -41,6 +41,7 @@ pub struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
     place: Location,
+    kinds: audit::Kinds,
 }
 
 /// The writing connection with a transaction begun. Dropped without a commit, it is rolled back on its way to the pool.

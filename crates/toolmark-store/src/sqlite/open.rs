@@ -13,12 +13,13 @@ use sqlx::sqlite::{
 };
 use sqlx::{Connection as _, Executor as _};
 
+use super::audit::Kinds;
 use super::{Sqlite, error_at, migrate};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::store::Settings;
 
-/// Rows of the audit have several hundred bytes and seven indexes: larger pages are written more seldom than SQLite's 4,096.
+/// Rows of the audit have a few hundred bytes and come in batches: larger pages are written more seldom than SQLite's 4,096.
 const PAGE_BYTES: u32 = 8192;
 
 impl Sqlite {
@@ -45,7 +46,7 @@ impl Sqlite {
         let writer = pool(1, settings).connect_with(options.clone()).await.map_err(|error| error_at(&place, &error))?;
         let reading = plain.pragma("query_only", "ON").pragma("cache_size", "-1000");
         let readers = pool(settings.readers.max(1), settings).connect_lazy_with(reading);
-        Ok((Self { writer, readers, place }, before))
+        Ok((Self { writer, readers, place, kinds: Kinds::default() }, before))
     }
 
     /// A database in memory, with one connection for everything.
@@ -60,7 +61,7 @@ impl Sqlite {
         let mut connection = writer.acquire().await.map_err(|error| error_at(&place, &error))?;
         migrate::run(&mut connection, &place).await?;
         drop(connection);
-        Ok(Self { readers: writer.clone(), writer, place })
+        Ok(Self { readers: writer.clone(), writer, place, kinds: Kinds::default() })
     }
 
     /// Lets the log go into the file, and ends all connections.

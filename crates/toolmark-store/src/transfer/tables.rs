@@ -384,22 +384,40 @@ pub const TABLES: &[Table] = &[
             bytes("prev"),
             bytes("hash"),
         ],
-        select: Sql::Common(
-            "SELECT n.node, a.seq, a.id, a.time_us, a.caller, a.session, a.era, a.transport, a.called, a.canonical, a.mark, \
-             a.definition, a.task, a.verdict, a.reasons, a.rules, a.policy, a.grant_id, a.judged, a.arguments, \
-             a.arguments_size, a.result, a.result_size, a.outcome, a.code, a.stages_ns, a.total_ns, a.trace, \
-             a.arguments_body, a.result_body, a.prev, a.hash FROM audit_nodes n JOIN audit a ON a.node = n.id \
-             ORDER BY n.node, a.seq",
-        ),
-        insert: Sql::Common(
-            "INSERT INTO audit (node, seq, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
-             task, verdict, reasons, rules, policy, grant_id, judged, arguments, arguments_size, result, result_size, outcome, \
-             code, stages_ns, total_ns, trace, arguments_body, result_body, prev, hash) \
-             SELECT n.id, r.seq, r.id, r.time_us, r.caller, r.session, r.era, r.transport, r.called, r.canonical, r.mark, \
-             r.definition, r.task, r.verdict, r.reasons, r.rules, r.policy, r.grant_id, r.judged, r.arguments, \
-             r.arguments_size, r.result, r.result_size, r.outcome, r.code, r.stages_ns, r.total_ns, r.trace, \
-             r.arguments_body, r.result_body, r.prev, r.hash FROM {rows} JOIN audit_nodes n ON n.node = r.node ORDER BY r.at",
-        ),
+        select: Sql::Each {
+            sqlite: "SELECT n.node, a.seq, a.id, a.time_us, a.caller, a.session, coalesce(a.era, k.era), \
+                     coalesce(a.transport, k.transport), coalesce(a.called, k.called), a.canonical, coalesce(a.mark, k.mark), \
+                     coalesce(a.definition, k.definition), coalesce(a.task, k.task), a.verdict, a.reasons, a.rules, \
+                     coalesce(a.policy, k.policy), a.grant_id, coalesce(a.judged, k.judged), a.arguments, a.arguments_size, \
+                     a.result, a.result_size, a.outcome, a.code, a.stages_ns, a.total_ns, a.trace, a.arguments_body, \
+                     a.result_body, a.prev, a.hash FROM audit_nodes n \
+                     JOIN audit a ON a.position > (n.id << 40) AND a.position < ((n.id + 1) << 40) \
+                     LEFT JOIN audit_kinds k ON k.id = a.kind ORDER BY n.node, a.position",
+            postgres: "SELECT n.node, a.seq, a.id, a.time_us, a.caller, a.session, a.era, a.transport, a.called, a.canonical, a.mark, \
+                       a.definition, a.task, a.verdict, a.reasons, a.rules, a.policy, a.grant_id, a.judged, a.arguments, \
+                       a.arguments_size, a.result, a.result_size, a.outcome, a.code, a.stages_ns, a.total_ns, a.trace, \
+                       a.arguments_body, a.result_body, a.prev, a.hash FROM audit_nodes n JOIN audit a ON a.node = n.id \
+                       ORDER BY n.node, a.seq",
+        },
+        insert: Sql::Each {
+            // What is no place in a chain belongs to nothing, and is refused.
+            sqlite: "INSERT INTO audit (position, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
+                     task, verdict, reasons, rules, policy, grant_id, judged, arguments, arguments_size, result, result_size, \
+                     outcome, code, stages_ns, total_ns, trace, arguments_body, result_body, prev, hash) \
+                     SELECT (n.id << 40) | r.seq, r.id, r.time_us, r.caller, r.session, r.era, r.transport, r.called, r.canonical, \
+                     r.mark, r.definition, r.task, r.verdict, r.reasons, r.rules, r.policy, r.grant_id, r.judged, r.arguments, \
+                     r.arguments_size, r.result, r.result_size, r.outcome, r.code, r.stages_ns, r.total_ns, r.trace, \
+                     r.arguments_body, r.result_body, r.prev, r.hash FROM {rows} \
+                     JOIN audit_nodes n ON n.node = r.node AND r.seq BETWEEN 1 AND 1099511627775 ORDER BY r.at",
+            postgres: "INSERT INTO audit (node, seq, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
+                       task, verdict, reasons, rules, policy, grant_id, judged, arguments, arguments_size, result, result_size, \
+                       outcome, code, stages_ns, total_ns, trace, arguments_body, result_body, prev, hash) \
+                       SELECT n.id, r.seq, r.id, r.time_us, r.caller, r.session, r.era, r.transport, r.called, r.canonical, r.mark, \
+                       r.definition, r.task, r.verdict, r.reasons, r.rules, r.policy, r.grant_id, r.judged, r.arguments, \
+                       r.arguments_size, r.result, r.result_size, r.outcome, r.code, r.stages_ns, r.total_ns, r.trace, \
+                       r.arguments_body, r.result_body, r.prev, r.hash FROM {rows} JOIN audit_nodes n ON n.node = r.node \
+                       ORDER BY r.at",
+        },
         preset: false,
     },
     Table {
@@ -407,14 +425,15 @@ pub const TABLES: &[Table] = &[
         name: "audit_bodies",
         columns: &[text("node"), number("seq"), maybe(text("arguments")), maybe(text("result"))],
         select: Sql::Each {
-            sqlite: "SELECT n.node, a.seq, b.arguments, b.result FROM audit_nodes n JOIN audit a ON a.node = n.id \
-                     JOIN audit_bodies b ON b.position = a.position ORDER BY n.node, a.seq",
+            sqlite: "SELECT n.node, b.position & 1099511627775, b.arguments, b.result FROM audit_nodes n \
+                     JOIN audit_bodies b ON b.position > (n.id << 40) AND b.position < ((n.id + 1) << 40) \
+                     ORDER BY n.node, b.position",
             postgres: "SELECT n.node, b.seq, b.arguments, b.result FROM audit_nodes n \
                        JOIN audit_bodies b ON b.node = n.id ORDER BY n.node, b.seq",
         },
         insert: Sql::Each {
             sqlite: "INSERT INTO audit_bodies (position, arguments, result) SELECT a.position, r.arguments, r.result \
-                     FROM {rows} JOIN audit_nodes n ON n.node = r.node JOIN audit a ON a.node = n.id AND a.seq = r.seq \
+                     FROM {rows} JOIN audit_nodes n ON n.node = r.node JOIN audit a ON a.position = (n.id << 40) | r.seq \
                      ORDER BY r.at",
             postgres: "INSERT INTO audit_bodies (node, seq, arguments, result) SELECT n.id, r.seq, r.arguments, r.result \
                        FROM {rows} JOIN audit_nodes n ON n.node = r.node JOIN audit a ON a.node = n.id AND a.seq = r.seq \

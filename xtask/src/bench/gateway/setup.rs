@@ -28,15 +28,15 @@ db = sqlite3.connect(store, isolation_level=None)
 db.execute("PRAGMA synchronous = OFF")
 db.execute("PRAGMA cache_size = -400000")
 names = [row[1] for row in db.execute("PRAGMA table_info(audit)")]
-copied = [name for name in names if name not in ("position", "seq", "id", "time_us")]
-first = db.execute("SELECT count(*), max(seq), min(time_us) FROM audit").fetchone()
+copied = [name for name in names if name not in ("position", "id", "time_us")]
+first = db.execute("SELECT count(*), max(position), min(time_us) FROM audit").fetchone()
 have, seq, time = first
 sample = min(have, 20000)
 while have < rows:
     part = min(sample, rows - have)
     db.execute("BEGIN")
     db.execute(
-        "INSERT INTO audit (seq, id, time_us, %s) SELECT ? + row_number() OVER (), randomblob(16), ? + row_number() OVER () * 1000, %s "
+        "INSERT INTO audit (position, id, time_us, %s) SELECT ? + row_number() OVER (), randomblob(16), ? + row_number() OVER () * 1000, %s "
         "FROM (SELECT * FROM audit ORDER BY position LIMIT ?)" % (", ".join(copied), ", ".join(copied)),
         (seq, time, part),
     )

@@ -1,4 +1,6 @@
 //! Appending: many rows in one statement, many statements in one transaction, the chain continued inside the lock.
+//!
+//! This is most of what the audit costs, so what most rows have in common is written once and what few rows have is left out.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -7,25 +9,36 @@ use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments as _, AssertSqlSafe, Row as _};
 use toolmark_core::verdict::Decision;
 
+use super::kinds::Fresh;
 use crate::audit::{AuditRecord, Head, Link, Outcome};
 use crate::error::StoreError;
 use crate::sqlite::{Sqlite, Survives, Writing};
 
-const COLUMNS: &str = "node, seq, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
-                       task, verdict, reasons, rules, policy, grant_id, judged, arguments, arguments_size, result, \
-                       result_size, outcome, code, stages_ns, total_ns, trace, arguments_body, result_body, prev, hash";
-const WIDTH: usize = 32;
+/// What every row has.
+const PLAIN: &str = "position, kind, id, time_us, caller, session, canonical, verdict, outcome, arguments, arguments_size, result, \
+                     result_size, stages_ns, total_ns, prev, hash, trace";
+const PLAIN_WIDTH: usize = 18;
+
+/// And what few rows have.
+const MORE: &str = "code, reasons, rules, grant_id, arguments_body, result_body, era, transport, called, mark, definition, task, \
+                    policy, judged";
+const MORE_WIDTH: usize = 14;
 
 /// How many rows a statement takes. Few different ones, so that each is prepared once and kept; and not too many at once, because calls
 /// wait for whoever has the processor.
 const ROWS: [usize; 4] = [32, 8, 2, 1];
+const MOST_ROWS: usize = 32;
 
-static INSERTS: LazyLock<[Arc<str>; 4]> = LazyLock::new(|| {
+static PLAIN_INSERTS: LazyLock<[Arc<str>; 4]> = LazyLock::new(|| inserts(PLAIN, PLAIN_WIDTH));
+static WHOLE_INSERTS: LazyLock<[Arc<str>; 4]> =
+    LazyLock::new(|| inserts(&format!("{PLAIN}, {MORE}"), PLAIN_WIDTH + MORE_WIDTH));
+
+fn inserts(columns: &str, width: usize) -> [Arc<str>; 4] {
     ROWS.map(|rows| {
-        let row = format!("({})", ["?"; WIDTH].join(", "));
-        format!("INSERT INTO audit ({COLUMNS}) VALUES {}", vec![row; rows].join(", ")).into()
+        let row = format!("({})", vec!["?"; width].join(", "));
+        format!("INSERT INTO audit ({columns}) VALUES {}", vec![row; rows].join(", ")).into()
     })
-});
+}
 
 /// The words that almost every row has, shared instead of copied.
 static OUTCOMES: LazyLock<Vec<(Outcome, Arc<str>)>> =
@@ -36,6 +49,7 @@ static VERDICTS: LazyLock<[(Decision, Arc<str>); 3]> =
 /// A record as one row, and how it is chained.
 struct Row<'r> {
     node: i64,
+    kind: Option<i64>,
     link: Link,
     record: &'r AuditRecord,
 }
@@ -50,16 +64,19 @@ impl Sqlite {
         let mut transaction = self.begin(survives).await?;
         let (id, mut head) = self.head(&mut transaction, node).await?;
         let first = head.seq + 1;
-        let mut rest = records;
-        while !rest.is_empty() {
-            let (sql, rows) = INSERTS
-                .iter()
-                .zip(ROWS)
-                .find(|(_, rows)| *rows <= rest.len())
-                .map_or(("", 0), |(sql, rows)| (&**sql, rows));
-            let Some((now, later)) = rest.split_at_checked(rows).filter(|(now, _)| !now.is_empty()) else { break };
-            rest = later;
-            head = self.insert(&mut transaction, sql, id, node, head, now).await?;
+        let mut fresh = Fresh::default();
+        for records in records.chunks(MOST_ROWS) {
+            let mut rows = Vec::with_capacity(records.len());
+            for record in records {
+                let kind = self.kind_of(&mut transaction, &mut fresh, record).await?;
+                let link = head.link(node, record);
+                head = link.head();
+                rows.push(Row { node: id, kind, link, record });
+            }
+            let (plain, whole): (Vec<Row<'_>>, Vec<Row<'_>>) = rows.into_iter().partition(Row::is_plain);
+            self.insert(&mut transaction, &PLAIN_INSERTS, &plain, Row::bind).await?;
+            self.insert(&mut transaction, &WHOLE_INSERTS, &whole, Row::bind_whole).await?;
+            self.insert_bodies(&mut transaction, &whole).await?;
             tokio::task::yield_now().await;
         }
         self.settle(&mut transaction, id, first, records).await?;
@@ -67,6 +84,8 @@ impl Sqlite {
         let query = query.bind(signed(head.seq)).bind(head.hash.to_vec()).bind(id);
         query.execute(&mut *transaction).await.map_err(|error| self.error(&error))?;
         self.commit(transaction).await?;
+        // Only now are they there for everybody.
+        self.kinds.learn(fresh);
         Ok(head)
     }
 
@@ -121,78 +140,102 @@ impl Sqlite {
         Ok(())
     }
 
-    async fn insert(
+    async fn insert<'r>(
         &self,
         transaction: &mut Writing,
-        sql: &str,
-        id: i64,
-        node: &str,
-        mut head: Head,
-        records: &[&AuditRecord],
-    ) -> Result<Head, StoreError> {
-        let mut arguments = SqliteArguments::default();
-        arguments.reserve(records.len() * WIDTH, 0);
-        let first = head.seq + 1;
-        for record in records {
-            let link = head.link(node, record);
-            head = link.head();
-            let bound = Row { node: id, link, record }.bind(&mut arguments);
-            bound.map_err(|error| self.error(&sqlx::Error::Encode(error)))?;
-        }
-        let query = sqlx::query_with(AssertSqlSafe(sql), arguments);
-        query.execute(&mut **transaction).await.map_err(|error| self.error(&error))?;
-        for (seq, record) in (first..).zip(records) {
-            let Some(bodies) = record.bodies.as_deref() else { continue };
-            let query = sqlx::query(
-                "INSERT INTO audit_bodies (position, arguments, result) \
-                 SELECT position, ?, ? FROM audit WHERE node = ? AND seq = ?",
-            );
-            let query = query.bind(bodies.arguments.clone()).bind(bodies.result.clone());
-            let query = query.bind(id).bind(signed(seq));
+        statements: &[Arc<str>; 4],
+        rows: &[Row<'r>],
+        bind: fn(&Row<'r>, &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError>,
+    ) -> Result<(), StoreError> {
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let Some((sql, count)) = statements.iter().zip(ROWS).find(|(_, count)| *count <= rest.len()) else { break };
+            let Some((now, later)) = rest.split_at_checked(count) else { break };
+            rest = later;
+            let mut arguments = SqliteArguments::default();
+            arguments.reserve(count * (PLAIN_WIDTH + MORE_WIDTH), 0);
+            for row in now {
+                bind(row, &mut arguments).map_err(|error| self.error(&sqlx::Error::Encode(error)))?;
+            }
+            let query = sqlx::query_with(AssertSqlSafe(Arc::clone(sql)), arguments);
             query.execute(&mut **transaction).await.map_err(|error| self.error(&error))?;
         }
-        Ok(head)
+        Ok(())
+    }
+
+    async fn insert_bodies(&self, transaction: &mut Writing, rows: &[Row<'_>]) -> Result<(), StoreError> {
+        for row in rows {
+            let Some(bodies) = row.record.bodies.as_deref() else { continue };
+            let query = sqlx::query("INSERT INTO audit_bodies (position, arguments, result) VALUES (?, ?, ?)");
+            let query = query.bind(row.position()).bind(bodies.arguments.clone()).bind(bodies.result.clone());
+            query.execute(&mut **transaction).await.map_err(|error| self.error(&error))?;
+        }
+        Ok(())
     }
 }
 
 impl Row<'_> {
-    /// In the order of `COLUMNS`.
+    /// Whether nothing has to be said that few rows have.
+    fn is_plain(&self) -> bool {
+        let record = self.record;
+        let more = [&record.code, &record.reasons, &record.rules, &record.grant];
+        self.kind.is_some() && record.bodies.is_none() && more.into_iter().all(Option::is_none)
+    }
+
+    fn position(&self) -> i64 {
+        position(self.node, self.link.seq)
+    }
+
+    /// In the order of `PLAIN`.
     fn bind(&self, to: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError> {
         let (record, link) = (self.record, &self.link);
-        let tool = record.tool.as_ref();
-        to.add(self.node)?;
-        to.add(signed(link.seq))?;
+        to.add(self.position())?;
+        to.add(self.kind)?;
         to.add(record.id.as_bytes().to_vec())?;
         to.add(record.time.get())?;
         to.add(record.caller.clone())?;
         to.add(record.session.clone())?;
-        to.add(record.era.clone())?;
-        to.add(record.transport.clone())?;
-        to.add(Arc::clone(&record.called))?;
-        to.add(tool.map(|tool| Arc::clone(&tool.canonical)))?;
-        to.add(tool.map(|tool| tool.mark.as_bytes().to_vec()))?;
-        to.add(tool.map(|tool| tool.definition.as_bytes().to_vec()))?;
-        to.add(record.task.clone())?;
+        to.add(record.tool.as_ref().map(|tool| Arc::clone(&tool.canonical)))?;
         to.add(record.verdict.and_then(|verdict| word(&*VERDICTS, verdict)))?;
-        to.add(record.reasons.clone())?;
-        to.add(record.rules.clone())?;
-        to.add(record.policy.clone())?;
-        to.add(record.grant.clone())?;
-        to.add(record.judged.clone())?;
+        to.add(word(&OUTCOMES, record.outcome))?;
         to.add(record.arguments.map(|digest| digest.as_bytes().to_vec()))?;
         to.add(record.arguments_size.map(signed))?;
         to.add(record.result.map(Vec::from))?;
         to.add(record.result_size.map(signed))?;
-        to.add(word(&OUTCOMES, record.outcome))?;
-        to.add(record.code.clone())?;
         to.add(stages(&record.timings.stages()))?;
         to.add(signed(record.timings.total))?;
-        to.add(record.trace.map(Vec::from))?;
+        to.add(link.prev.to_vec())?;
+        to.add(link.hash.to_vec())?;
+        to.add(record.trace.map(Vec::from))
+    }
+
+    /// In the order of `PLAIN` and `MORE`.
+    fn bind_whole(&self, to: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError> {
+        self.bind(to)?;
+        let (record, link) = (self.record, &self.link);
+        to.add(record.code.clone())?;
+        to.add(record.reasons.clone())?;
+        to.add(record.rules.clone())?;
+        to.add(record.grant.clone())?;
         to.add(link.arguments_body.map(Vec::from))?;
         to.add(link.result_body.map(Vec::from))?;
-        to.add(link.prev.to_vec())?;
-        to.add(link.hash.to_vec())
+        // What its kind says is not said again.
+        let own = self.kind.is_none().then_some(record);
+        let tool = own.and_then(|record| record.tool.as_ref());
+        to.add(own.and_then(|record| record.era.clone()))?;
+        to.add(own.and_then(|record| record.transport.clone()))?;
+        to.add(own.map(|record| Arc::clone(&record.called)))?;
+        to.add(tool.map(|tool| tool.mark.as_bytes().to_vec()))?;
+        to.add(tool.map(|tool| tool.definition.as_bytes().to_vec()))?;
+        to.add(own.and_then(|record| record.task.clone()))?;
+        to.add(own.and_then(|record| record.policy.clone()))?;
+        to.add(own.and_then(|record| record.judged.clone()))
     }
+}
+
+/// Where a row of a chain stands in its table.
+pub(super) fn position(node: i64, seq: u64) -> i64 {
+    (node << 40) | signed(seq)
 }
 
 fn word<T: Copy + PartialEq>(words: &[(T, Arc<str>)], value: T) -> Option<Arc<str>> {

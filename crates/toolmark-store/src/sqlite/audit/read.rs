@@ -25,6 +25,13 @@ impl Sqlite {
         after: Option<AuditCursor>,
         limit: u32,
     ) -> Result<Vec<(AuditCursor, AuditEntry)>, StoreError> {
+        // Ids have no index, but begin with the time: a call is looked for where most calls end, and everywhere only if it is not there.
+        if let Some(near) = nearby(filter) {
+            let found = Box::pin(self.load_page(&near, order, after, limit)).await?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
         let mut query = select(filter.bodies);
         query.push(" WHERE TRUE");
         narrow(&mut query, filter);
@@ -54,10 +61,11 @@ impl Sqlite {
         limit: u32,
     ) -> Result<Vec<(AuditCursor, AuditCall)>, StoreError> {
         let mut query = QueryBuilder::new(
-            "SELECT a.position, a.id, a.time_us, a.caller, a.session, a.canonical, a.definition, a.task, a.verdict, a.code, \
-             a.rules, a.judged, a.outcome, a.arguments",
+            "SELECT a.position, a.id, a.time_us, a.caller, a.session, a.canonical, coalesce(a.definition, k.definition), \
+             coalesce(a.task, k.task), a.verdict, a.code, a.rules, coalesce(a.judged, k.judged), a.outcome, a.arguments",
         );
         query.push(if filter.bodies { ", b.arguments FROM audit a" } else { " FROM audit a" });
+        query.push(KIND);
         if filter.node.is_some() {
             query.push(" JOIN audit_nodes n ON n.id = a.node");
         }
@@ -94,7 +102,7 @@ impl Sqlite {
     pub(in crate::sqlite) async fn load_open(&self, node: &str) -> Result<Vec<AuditEntry>, StoreError> {
         let mut query = select(true);
         query
-            .push(" JOIN audit_open o ON o.node = a.node AND o.seq = a.seq WHERE n.node = ")
+            .push(" JOIN audit_open o ON a.position = (o.node << 40) | o.seq WHERE n.node = ")
             .push_bind(node.to_owned());
         query.push(" ORDER BY a.seq");
         let rows = query.build().fetch_all(&self.readers).await.map_err(|error| self.error(&error))?;
@@ -108,8 +116,10 @@ impl Sqlite {
         limit: u32,
     ) -> Result<Vec<ChainRow>, StoreError> {
         let mut query = select(true);
-        query.push(" WHERE a.node = (SELECT id FROM audit_nodes WHERE node = ").push_bind(node.to_owned());
-        query.push(") AND a.seq > ").push_bind(signed(after)).push(" ORDER BY a.seq LIMIT ").push_bind(limit);
+        // Positions of a chain are those between its node's and the next node's.
+        query.push(" JOIN (SELECT id FROM audit_nodes WHERE node = ").push_bind(node.to_owned());
+        query.push(") this WHERE a.position > ((this.id << 40) | ").push_bind(signed(after));
+        query.push(") AND a.position < ((this.id + 1) << 40) ORDER BY a.position LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&self.readers).await.map_err(|error| self.error(&error))?;
         rows.iter().map(|row| Ok(ChainRow { seq: self.count(row, "seq")?, entry: entry(row, true) })).collect()
     }
@@ -152,13 +162,42 @@ fn bytes_at<const N: usize>(row: &SqliteRow, at: usize) -> Result<Option<[u8; N]
     }
 }
 
+/// The same question about the minutes after an id was made; nothing where that is what is asked already.
+fn nearby(filter: &AuditFilter) -> Option<AuditFilter> {
+    const SLACK: i64 = 60_000_000;
+    const USUAL: i64 = 600_000_000;
+    if filter.since.is_some() || filter.until.is_some() {
+        return None;
+    }
+    let (seconds, nanos) = filter.id?.get_timestamp()?.to_unix();
+    let made = i64::try_from(seconds).ok()?.checked_mul(1_000_000)?.checked_add(i64::from(nanos / 1000))?;
+    let around = |by: i64| made.checked_add(by).map(Micros::new);
+    Some(AuditFilter { since: Some(around(-SLACK)?), until: Some(around(USUAL)?), ..filter.clone() })
+}
+
+/// What a row leaves out, its kind says.
+const KIND: &str = " LEFT JOIN audit_kinds k ON k.id = a.kind";
+
+/// Everything that a row says, by itself or by its kind.
+const COLUMNS: &str = "a.position, a.node, a.seq, a.id, a.time_us, a.caller, a.session, a.canonical, a.verdict, a.outcome, \
+                       a.arguments, a.arguments_size, a.result, a.result_size, a.stages_ns, a.total_ns, a.prev, a.hash, a.code, \
+                       a.reasons, a.rules, a.grant_id, a.trace, a.arguments_body, a.result_body, coalesce(a.era, k.era) AS era, \
+                       coalesce(a.transport, k.transport) AS transport, coalesce(a.called, k.called) AS called, \
+                       coalesce(a.mark, k.mark) AS mark, coalesce(a.definition, k.definition) AS definition, \
+                       coalesce(a.task, k.task) AS task, coalesce(a.policy, k.policy) AS policy, \
+                       coalesce(a.judged, k.judged) AS judged, n.node AS node_name";
+
 fn select(bodies: bool) -> QueryBuilder<Database> {
-    QueryBuilder::new(if bodies {
-        "SELECT a.*, n.node AS node_name, b.arguments AS arguments_text, b.result AS result_text FROM audit a \
-         LEFT JOIN audit_nodes n ON n.id = a.node LEFT JOIN audit_bodies b ON b.position = a.position"
-    } else {
-        "SELECT a.*, n.node AS node_name FROM audit a LEFT JOIN audit_nodes n ON n.id = a.node"
-    })
+    let mut query = QueryBuilder::new("SELECT ");
+    query.push(COLUMNS);
+    if bodies {
+        query.push(", b.arguments AS arguments_text, b.result AS result_text");
+    }
+    query.push(" FROM audit a").push(KIND).push(" LEFT JOIN audit_nodes n ON n.id = a.node");
+    if bodies {
+        query.push(" LEFT JOIN audit_bodies b ON b.position = a.position");
+    }
+    query
 }
 
 fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
@@ -183,7 +222,7 @@ fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
         (" AND a.canonical = ", &filter.tool),
         (" AND a.caller = ", &filter.caller),
         (" AND a.session = ", &filter.session),
-        (" AND a.task = ", &filter.task),
+        (" AND coalesce(a.task, k.task) = ", &filter.task),
     ];
     for (condition, text) in texts {
         if let Some(text) = text {
@@ -198,7 +237,7 @@ fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
             );
         }
         (false, Some(Outcome::Intent)) => {
-            query.push(" AND a.position IN (SELECT i.position FROM audit_open o JOIN audit i ON i.node = o.node AND i.seq = o.seq)");
+            query.push(" AND a.position IN (SELECT (o.node << 40) | o.seq FROM audit_open o)");
         }
         (false, Some(_)) => {}
     }

@@ -2,7 +2,7 @@
 
 use sqlx::Executor as _;
 
-use super::append::signed;
+use super::append::{position, signed};
 use crate::error::StoreError;
 use crate::sqlite::{Sqlite, Survives};
 use crate::time::Micros;
@@ -21,8 +21,10 @@ impl Sqlite {
         let Some(row) = query.fetch_optional(&mut *transaction).await.map_err(error)? else { return Ok(0) };
         let (id, from): (i64, u64) = (self.column(&row, "id")?, self.count(&row, "checkpoint_seq")?);
         // The beginning of the chain, up to the first row that is young enough to stay.
-        let query = sqlx::query("SELECT seq, hash, time_us FROM audit WHERE node = ? AND seq > ? ORDER BY seq LIMIT ?");
-        let query = query.bind(id).bind(signed(from)).bind(limit);
+        let query = sqlx::query(
+            "SELECT seq, hash, time_us FROM audit WHERE position > ? AND position < ? ORDER BY position LIMIT ?",
+        );
+        let query = query.bind(position(id, from)).bind(position(id + 1, 0)).bind(limit);
         let rows = query.fetch_all(&mut *transaction).await.map_err(error)?;
         let mut last = None;
         let mut count = 0;
@@ -36,8 +38,8 @@ impl Sqlite {
             last = Some((seq, self.digest(row, "hash")?));
         }
         let Some((seq, hash)) = last else { return Ok(0) };
-        let query = sqlx::query("DELETE FROM audit WHERE node = ? AND seq > ? AND seq <= ?");
-        let query = query.bind(id).bind(signed(from)).bind(signed(seq));
+        let query = sqlx::query("DELETE FROM audit WHERE position > ? AND position <= ?");
+        let query = query.bind(position(id, from)).bind(position(id, seq));
         query.execute(&mut *transaction).await.map_err(error)?;
         let query = sqlx::query("DELETE FROM audit_open WHERE node = ? AND seq <= ?").bind(id).bind(signed(seq));
         query.execute(&mut *transaction).await.map_err(error)?;
