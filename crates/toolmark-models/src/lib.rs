@@ -3,6 +3,37 @@
 //!
 //! A [`Model`] takes a [`ModelRequest`] and gives a [`ModelResponse`], at once or as a stream of [`ModelEvent`]s. Nothing here
 //! runs a tool or decides about one. What a provider says beyond what is known here is kept and sent back to it.
+//!
+//! ```
+//! use futures_util::StreamExt as _;
+//! use serde_json::json;
+//! use toolmark_models::scripted::Turn;
+//! use toolmark_models::{Item, Model, ModelError, ModelEvent, ModelRequest, ScriptedModel};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), ModelError> {
+//! // A model that needs no key; `open` gives one that does.
+//! let model = ScriptedModel::new([Turn::call("get_weather", json!({"city": "Delft"})), Turn::text("It is {output}.")]);
+//!
+//! let mut request = ModelRequest::of_text("What is the weather in Delft?");
+//! let answer = model.respond(&request).await?;
+//! for call in answer.function_calls() {
+//!     assert_eq!((call.name.as_str(), call.arguments.as_str()), ("get_weather", r#"{"city":"Delft"}"#));
+//!     request.input.push(Item::FunctionCall(call.clone()));
+//!     request.input.push(Item::output(call.call_id.clone(), "sunny"));
+//! }
+//!
+//! let mut said = String::new();
+//! let mut stream = model.stream(&request).await?;
+//! while let Some(event) = stream.next().await {
+//!     if let ModelEvent::Text { delta } = event? {
+//!         said.push_str(&delta);
+//!     }
+//! }
+//! assert_eq!(said, "It is sunny.");
+//! # Ok(())
+//! # }
+//! ```
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/models.md")]

@@ -56,13 +56,28 @@ fn finish(value: &Value, items: &[Item]) -> Finish {
         matches!(item, Item::Message(message)
         if message.parts.iter().any(|part| matches!(part, Part::Refusal { .. })))
     };
-    if items.iter().any(|item| matches!(item, Item::FunctionCall(_) | Item::CustomCall(_))) {
+    let waits = |item: &Item| match item {
+        Item::FunctionCall(_) | Item::CustomCall(_) => true,
+        Item::Hosted(call) => waits_for_host(call, items),
+        _ => false,
+    };
+    if items.iter().any(waits) {
         Finish::ToolCalls
     } else if items.iter().any(is_refusal) {
         Finish::Refused
     } else {
         Finish::Stop
     }
+}
+
+/// True for a hosted call that the host must answer: one of a kind that it runs, and that the provider did not run by itself.
+fn waits_for_host(call: &Raw, items: &[Item]) -> bool {
+    let runs = matches!(
+        call.kind(),
+        "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call" | "mcp_approval_request"
+    );
+    let answers = |item: &Item| matches!(item, Item::Hosted(other) if other.is_answer() && other.call_id().is_some() && other.call_id() == call.call_id());
+    runs && !items.iter().any(answers)
 }
 
 fn usage(value: &Value) -> Usage {
@@ -144,3 +159,6 @@ fn raw(fields: Map<String, Value>) -> Raw {
 fn extra(fields: Map<String, Value>, known: &[&str]) -> Option<Extra> {
     Extra::of(WIRE, without(fields, known))
 }
+
+#[cfg(test)]
+mod tests;
