@@ -109,6 +109,7 @@ fn alone() -> bool {
         "toolmark-config",
         "toolmark-runtime",
         "toolmark-models",
+        "toolmark-macros",
         "toolmark-mcp",
         "toolmark-store",
         "toolmark-gateway",

@@ -15,6 +15,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-config", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     ("toolmark-models", &["toolmark-core"]),
+    // What it writes is compiled where it is used; it needs nothing of ours for that.
+    ("toolmark-macros", &[]),
     ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
     ("toolmark-store", &["toolmark-core", "toolmark-policy", "toolmark-runtime"]),
     (
@@ -29,7 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolmark-store",
         ],
     ),
-    ("toolmark", &["toolmark-core", "toolmark-lint"]),
+    ("toolmark", &["toolmark-core", "toolmark-lint", "toolmark-macros", "toolmark-policy", "toolmark-runtime"]),
     (
         "toolmark-cli",
         &[

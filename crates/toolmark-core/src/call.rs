@@ -92,7 +92,7 @@ impl ArgumentDigest {
     /// The digest of a call's arguments, taken from their text as for [`CallFingerprint::of`].
     #[must_use]
     pub fn of(arguments: &Json<'_>) -> Self {
-        Self::of_bytes(digest::ARGUMENTS, canonical::to_canonical(arguments).as_bytes())
+        Self::of_bytes(digest::ARGUMENTS, &canonical::to_canonical_bytes(arguments))
     }
 }
 

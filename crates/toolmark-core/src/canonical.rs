@@ -11,10 +11,17 @@ use crate::json::Json;
 /// Writes the canonical form of `value`.
 #[must_use]
 pub fn to_canonical(value: &Json<'_>) -> String {
-    let mut out = Vec::new();
-    write(value, &mut out);
     // Every part that `write` appends is UTF-8.
-    String::from_utf8(out).unwrap_or_default()
+    String::from_utf8(to_canonical_bytes(value)).unwrap_or_default()
+}
+
+/// The same as bytes, for whoever takes a digest of it.
+#[must_use]
+pub fn to_canonical_bytes(value: &Json<'_>) -> Vec<u8> {
+    // As much as the arguments of most calls need, so that it does not have to grow.
+    let mut out = Vec::with_capacity(512);
+    write(value, &mut out);
+    out
 }
 
 /// Appends the canonical form of `value` to `out`.

@@ -210,6 +210,12 @@ impl Workspace {
 }
 
 impl<'w> Examination<'w> {
+    /// The same with more that speaks against the call.
+    pub(crate) fn against(mut self, reasons: &[Reason]) -> Self {
+        self.verdict = reasons.iter().cloned().fold(self.verdict, Verdict::and);
+        self
+    }
+
     /// What the workspace keeps about the tool.
     pub(crate) fn prepared(&self) -> &'w Prepared {
         self.prepared

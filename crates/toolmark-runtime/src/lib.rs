@@ -14,6 +14,7 @@ pub mod replay;
 mod task;
 #[cfg(test)]
 mod testing;
+pub mod tools;
 mod workspace;
 
 pub use approve::{Approval, Approvals, Unattended};

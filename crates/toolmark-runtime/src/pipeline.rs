@@ -7,7 +7,7 @@ use toolmark_core::approval::RulingError;
 use toolmark_core::explain::Explain as _;
 use toolmark_core::json::{self, Json};
 use toolmark_core::tool::Tool;
-use toolmark_core::verdict::{Decision, Verdict};
+use toolmark_core::verdict::{Decision, Reason, Verdict};
 use uuid::Uuid;
 
 use crate::approve::{Approval, Approvals, Asking, Client, Ending, Handed, Pass};
@@ -22,6 +22,7 @@ use crate::workspace::{Identity, Workspace};
 pub struct Pipeline {
     approvals: Arc<dyn Approvals>,
     recorder: Arc<dyn Recorder>,
+    against: Option<Arc<[Reason]>>,
 }
 
 /// A call as it arrived.
@@ -78,14 +79,28 @@ impl Pipeline {
     /// A pipeline with these at its side.
     #[must_use]
     pub fn new(approvals: Arc<dyn Approvals>, recorder: Arc<dyn Recorder>) -> Self {
-        Self { approvals, recorder }
+        Self { approvals, recorder, against: None }
     }
 
     /// The same pipeline with one more who keeps records, such as the trace of one call.
     #[must_use]
     pub fn also(&self, recorder: Arc<dyn Recorder>) -> Self {
         let recorder = Arc::new(Both(Arc::clone(&self.recorder), recorder));
-        Self { approvals: Arc::clone(&self.approvals), recorder }
+        Self { recorder, ..self.clone() }
+    }
+
+    /// The same pipeline for a call against which this speaks too. It makes verdicts stricter, never milder, and no rule answers it.
+    #[must_use]
+    pub fn against(&self, reasons: Vec<Reason>) -> Self {
+        Self { against: Some(reasons.into()), ..self.clone() }
+    }
+
+    fn examine<'w>(&self, workspace: &'w Workspace, request: &Request<'w>) -> Result<Examination<'w>, ForeignTool> {
+        let examination = workspace.examine(request)?;
+        Ok(match &self.against {
+            Some(reasons) => examination.against(reasons),
+            None => examination,
+        })
     }
 
     /// Keeps the record of a call that cannot be judged. There are no others: a call ends here or in [`run`](Self::run).
@@ -114,7 +129,7 @@ impl Pipeline {
         F: Future<Output = Result<T, DispatchError>>,
     {
         let start = Instant::now();
-        let examination = workspace.examine(&arrived.request)?;
+        let examination = self.examine(workspace, &arrived.request)?;
         let mut entry = Entry::new(&*self.recorder, workspace, arrived, &examination, start.elapsed());
         let approval = match examination.outcome() {
             Outcome::Ask => {
@@ -143,7 +158,7 @@ impl Pipeline {
         let value = read.to_value();
         let request = Request { arguments: &value, ..arrived.request };
         let edited = Arrived { request, read: &read, size: text.len(), ..*arrived };
-        let examination = workspace.examine(&request)?;
+        let examination = self.examine(workspace, &request)?;
         let mut again = Entry::new(&*self.recorder, workspace, &edited, &examination, entry.timings.examine);
         again.timings.approve = entry.timings.approve;
         entry.told = true;

@@ -64,7 +64,7 @@ pub struct Identity {
 }
 
 /// Collects what a workspace is made of.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct WorkspaceBuilder {
     policy: PolicyConfig,
     tasks: Tasks,

@@ -18,12 +18,44 @@
 //! assert!(matches!(catalog.resolve("search"), Resolution::Ambiguous(_)));
 //! assert!(matches!(catalog.resolve("jira.search"), Resolution::Found(_)));
 //! ```
+//!
+//! A function becomes a tool, and a call of it goes through the same pipeline as every other ([`tools`]):
+//!
+//! ```
+//! use toolmark::prelude::*;
+//!
+//! /// Adds two numbers.
+//! #[tool]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let toolbox = Toolbox::builder().toolset(toolset! { add }.unwrap()).build();
+//! let turn = toolbox.turn(TurnContext::new("assistant", RunContext::new())).await.unwrap();
+//! let id = "call_1".parse().unwrap();
+//! let called = turn.call(&ToolCall::new("add", &id, r#"{"a": 20, "b": 22}"#)).await;
+//! assert_eq!(called.answer().unwrap().output.to_text(), "42");
+//! # });
+//! ```
 
 pub use toolmark_core::{
     behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain, exposure,
-    instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool,
+    instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool, verdict,
 };
 pub use toolmark_lint as lint;
+pub use toolmark_macros::{pack, tool, toolset};
+pub use toolmark_policy as policy;
+pub use toolmark_runtime as runtime;
+pub use toolmark_runtime::{approve, tools};
+pub use {schemars, serde_json};
+
+/// What expanded code needs. Not for people.
+#[doc(hidden)]
+pub mod __private {
+    pub use toolmark_runtime::tools::private::*;
+    pub use {schemars, serde};
+}
 
 /// What most programs need.
 pub mod prelude {
@@ -37,9 +69,19 @@ pub mod prelude {
     pub use toolmark_core::pack::Pack;
     pub use toolmark_core::snapshot::{Snapshot, SnapshotReader};
     pub use toolmark_core::tool::{Source, Tool, ToolKind};
+    pub use toolmark_macros::{tool, toolset};
+    pub use toolmark_runtime::tools::{
+        Called, FunctionTool, Part, RunContext, ToolCall, ToolContext, ToolError, ToolOutput, Toolbox, Tools, Toolset,
+        ToolsetExt, TurnContext,
+    };
 }
 
 /// The examples of the README compile and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The chapter on tools compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tools.md")]
+struct ChapterOnTools;

@@ -1,10 +1,14 @@
 //! Connections to one server without TLS, kept for the next call. Every call passes here, so this does what a call needs and nothing
 //! else: no second attempt of what may have been sent, no redirects, no other server.
+//!
+//! A connection has no task of its own. Whoever waits for its answer drives it, so that a call is not handed from task to task on its
+//! way to the server and back. While it is idle nobody drives it: whether the server has closed it is seen when it is taken.
 
-use std::pin::Pin;
+use std::future::{Future as _, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -12,8 +16,10 @@ use http::header::HOST;
 use http::{HeaderValue, Request, Response, Uri};
 use http_body_util::Full;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use hyper::client::conn::http1::{self, SendRequest};
+use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
 use tower::Service as _;
 
 use super::client::innermost;
@@ -33,8 +39,17 @@ pub(crate) struct Pool {
     sweeping: AtomicBool,
 }
 
-struct Idle {
+/// A connection, driven by whoever uses it.
+struct Line {
     sender: Sender,
+    /// Gone once it has ended, which tells the sender.
+    driven: Option<Driven>,
+}
+
+type Driven = Pin<Box<Connection<TokioIo<TcpStream>, Full<Bytes>>>>;
+
+struct Idle {
+    line: Line,
     since: Instant,
 }
 
@@ -45,7 +60,7 @@ pub(crate) struct Arriving {
 }
 
 struct Lease {
-    sender: Sender,
+    line: Line,
     pool: Arc<Pool>,
 }
 
@@ -84,14 +99,21 @@ impl Pool {
         }
         request.headers_mut().insert(HOST, self.host.clone());
         loop {
-            let (mut sender, used) = match self.take().await {
-                Some(sender) => (sender, true),
+            let (mut line, used) = match self.take().await {
+                Some(line) => (line, true),
                 // Boxed: most requests find a connection, and need no room for making one.
                 None => (Box::pin(self.connect()).await?, false),
             };
-            match sender.try_send_request(request).await {
+            let mut answer = pin!(line.sender.try_send_request(request));
+            let driven = &mut line.driven;
+            let answered = poll_fn(|cx| {
+                drive(driven, cx);
+                // Only the connection brings an answer: nobody has to be woken for it.
+                answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+            });
+            match answered.await {
                 Ok(response) => {
-                    let lease = Some(Lease { sender, pool: Arc::clone(self) });
+                    let lease = Some(Lease { line, pool: Arc::clone(self) });
                     return Ok(response.map(|body| Arriving { body, lease }.settled()));
                 }
                 Err(mut error) => {
@@ -107,38 +129,34 @@ impl Pool {
     }
 
     /// A connection that can be used at once.
-    async fn take(&self) -> Option<Sender> {
+    async fn take(&self) -> Option<Line> {
         loop {
             // Not in the loop's head: the lock must be gone before anything is waited for.
             let last = self.idle().pop();
-            let Idle { mut sender, since } = last?;
-            if since.elapsed() < self.patience && sender.ready().await.is_ok() {
-                return Some(sender);
+            let Idle { mut line, since } = last?;
+            if since.elapsed() < self.patience && line.ready().await.is_ok() {
+                return Some(line);
             }
         }
     }
 
-    async fn connect(&self) -> Result<Sender, UpstreamError> {
+    async fn connect(&self) -> Result<Line, UpstreamError> {
         let never = |reason| UpstreamError::never(UpstreamErrorKind::Transport { reason });
         let stream = self.connector.clone().call(self.address.clone()).await;
         let stream = stream.map_err(|error| never(innermost(&error)))?;
-        let (mut sender, connection) = http1::handshake(stream).await.map_err(|error| never(innermost(&error)))?;
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection to a server ended");
-            }
-        });
-        sender.ready().await.map_err(|error| never(innermost(&error)))?;
-        Ok(sender)
+        let (sender, connection) = http1::handshake(stream).await.map_err(|error| never(innermost(&error)))?;
+        let mut line = Line { sender, driven: Some(Box::pin(connection)) };
+        line.ready().await.map_err(|error| never(innermost(&error)))?;
+        Ok(line)
     }
 
-    fn give_back(self: &Arc<Self>, sender: Sender) {
-        if sender.is_closed() {
+    fn give_back(self: &Arc<Self>, line: Line) {
+        if line.sender.is_closed() {
             return;
         }
         let mut idle = self.idle();
         if idle.len() < self.most_idle {
-            idle.push(Idle { sender, since: Instant::now() });
+            idle.push(Idle { line, since: Instant::now() });
         }
         drop(idle);
         if !self.sweeping.swap(true, Ordering::AcqRel) {
@@ -149,7 +167,7 @@ impl Pool {
     /// Closes what was not used for too long; true while anything is left to watch.
     fn close_unused(&self) -> bool {
         let mut idle = self.idle();
-        idle.retain(|idle| idle.since.elapsed() < self.patience && !idle.sender.is_closed());
+        idle.retain(|idle| idle.since.elapsed() < self.patience && !idle.line.sender.is_closed());
         idle.shrink_to_fit();
         if idle.is_empty() {
             // Still under the lock, so that nothing that is given back now is overlooked.
@@ -160,6 +178,32 @@ impl Pool {
 
     fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Line {
+    /// Lets the connection do what it can now; whoever does this is woken when it can do more.
+    fn drive(&mut self, cx: &mut Context<'_>) {
+        drive(&mut self.driven, cx);
+    }
+
+    /// Waits until a request can be sent.
+    async fn ready(&mut self) -> Result<(), hyper::Error> {
+        poll_fn(|cx| {
+            self.drive(cx);
+            self.sender.poll_ready(&mut Context::from_waker(Waker::noop()))
+        })
+        .await
+    }
+}
+
+fn drive(driven: &mut Option<Driven>, cx: &mut Context<'_>) {
+    let Some(connection) = driven else { return };
+    if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection to a server ended");
+        }
+        *driven = None;
     }
 }
 
@@ -189,8 +233,8 @@ impl Arriving {
     }
 
     fn end(&mut self) {
-        if let Some(Lease { sender, pool }) = self.lease.take() {
-            pool.give_back(sender);
+        if let Some(Lease { line, pool }) = self.lease.take() {
+            pool.give_back(line);
         }
     }
 }
@@ -200,7 +244,14 @@ impl Body for Arriving {
     type Error = hyper::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let this = &mut *self;
+        let frame = match &mut this.lease {
+            Some(lease) => {
+                lease.line.drive(cx);
+                ready!(Pin::new(&mut this.body).poll_frame(&mut Context::from_waker(Waker::noop())))
+            }
+            None => ready!(Pin::new(&mut this.body).poll_frame(cx)),
+        };
         match &frame {
             Some(Err(_)) => self.lease = None,
             Some(Ok(_)) if !self.body.is_end_stream() => {}

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments as _, AssertSqlSafe, Row as _};
@@ -28,6 +29,11 @@ const MORE_WIDTH: usize = 14;
 /// wait for whoever has the processor.
 const ROWS: [usize; 4] = [32, 8, 2, 1];
 const MOST_ROWS: usize = 32;
+
+/// A batch that nobody waits for and that is far from full is written bit by bit: all at once, it would hold up the calls that come
+/// just then. The lock is held meanwhile, so this has an end.
+const UNHURRIED: usize = 640;
+const PAUSE: Duration = Duration::from_millis(1);
 
 static PLAIN_INSERTS: LazyLock<[Arc<str>; 4]> = LazyLock::new(|| inserts(PLAIN, PLAIN_WIDTH));
 static WHOLE_INSERTS: LazyLock<[Arc<str>; 4]> =
@@ -65,6 +71,7 @@ impl Sqlite {
         let (id, mut head) = self.head(&mut transaction, node).await?;
         let first = head.seq + 1;
         let mut fresh = Fresh::default();
+        let unhurried = survives == Survives::Crash && records.len() <= UNHURRIED;
         for records in records.chunks(MOST_ROWS) {
             let mut rows = Vec::with_capacity(records.len());
             for record in records {
@@ -77,7 +84,11 @@ impl Sqlite {
             self.insert(&mut transaction, &PLAIN_INSERTS, &plain, Row::bind).await?;
             self.insert(&mut transaction, &WHOLE_INSERTS, &whole, Row::bind_whole).await?;
             self.insert_bodies(&mut transaction, &whole).await?;
-            tokio::task::yield_now().await;
+            if unhurried {
+                tokio::time::sleep(PAUSE).await;
+            } else {
+                tokio::task::yield_now().await;
+            }
         }
         self.settle(&mut transaction, id, first, records).await?;
         let query = sqlx::query("UPDATE audit_nodes SET head_seq = ?, head_hash = ? WHERE id = ?");
