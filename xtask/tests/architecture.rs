@@ -14,6 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-policy", &["toolmark-core"]),
     ("toolmark-config", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
+    ("toolmark-models", &["toolmark-core"]),
     // What it writes is compiled where it is used; it needs nothing of ours for that.
     ("toolmark-macros", &[]),
     ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
@@ -49,7 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-fixture", &[]),
     // Nothing of ours: what is measured must not measure itself.
     ("toolmark-bench", &[]),
-    ("xtask", &["toolmark-core", "toolmark-testkit"]),
+    ("xtask", &["toolmark-core", "toolmark-models", "toolmark-testkit"]),
 ];
 
 /// Crates that any test may use.
