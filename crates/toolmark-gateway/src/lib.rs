@@ -4,6 +4,7 @@
 //! lists change, a new snapshot takes the place of the old one; calls under way end under the one they began with.
 
 pub mod access;
+mod again;
 mod approvals;
 pub mod assemble;
 mod audit;
