@@ -37,7 +37,7 @@ use crate::snapshot::Snapshot;
 use crate::telemetry::{SpanStats, Traces};
 
 /// How long packs that start wait for each other.
-const TOGETHER: Duration = Duration::from_millis(20);
+const TOGETHER: Duration = Duration::from_millis(10);
 
 /// How long what is new waits for more of it before it is written down.
 const SAVE: Duration = Duration::from_millis(200);
