@@ -189,6 +189,7 @@ impl Node {
             query.execute(&mut *transaction).await.expect("a row");
         }
         transaction.commit().await.expect("written");
+        settle(&mut connection).await;
     }
 
     /// Adds questions that stay open.
@@ -211,12 +212,18 @@ impl Node {
         let noted = sqlx::query("UPDATE counters SET value = value + 1 WHERE name = 'asks'");
         noted.execute(&mut *transaction).await.expect("noted");
         transaction.commit().await.expect("written");
+        settle(&mut connection).await;
     }
 }
 
 fn now() -> Micros {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
     Micros::new(i64::try_from(since.as_micros()).expect("this millennium"))
+}
+
+/// Moves what was written to where it stays, so that nobody who is measured does it.
+async fn settle(connection: &mut SqliteConnection) {
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(connection).await.expect("settled");
 }
 
 fn grant_id() -> GrantId {
