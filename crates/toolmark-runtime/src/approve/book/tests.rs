@@ -65,7 +65,7 @@ fn a_standing_no_comes_before_every_yes_and_another_mark_finds_nothing() {
 fn of_many_grants_for_exact_arguments_each_speaks_about_its_own_however_they_are_spelled() {
     let book = Book::default();
     let row = |number: u128| json!({"table": "orders", "row": u64::try_from(number).unwrap()});
-    let own = |number: u128| exactly(number, number % 2 == 0, &row(number));
+    let own = |number: u128| exactly(number, number.is_multiple_of(2), &row(number));
     book.replace((0..500).map(own).collect());
     for number in 0..500 {
         assert_eq!(find(&book, &mark('a'), "ann", &row(number)), [number]);
