@@ -53,12 +53,20 @@ impl Bench {
             "cargo bench: the gate",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-runtime", "--bench", "gate"]),
         );
+        let audit = succeeds(
+            "cargo bench: the audit",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-store", "--bench", "audit"]),
+        );
+        let approvals = succeeds(
+            "cargo bench: approvals",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-store", "--bench", "approvals"]),
+        );
         let replay = succeeds(
             "cargo bench: calls judged again",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-gateway", "--bench", "replay"]),
         );
         let program = program();
-        if catalog && policy && hostile && effects && gate && replay && program {
+        if catalog && policy && hostile && effects && gate && audit && approvals && replay && program {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE

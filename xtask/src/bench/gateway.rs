@@ -30,7 +30,7 @@ pub(crate) struct Gateway {
     /// Also measure other gateways, installed from PyPI and npm
     #[arg(long)]
     peers: bool,
-    /// Also measure calls on a store that holds ten million records, which takes some 10 GB
+    /// Also measure calls on a store that holds ten million records and 100,000 open questions, which takes some 4 GB
     #[arg(long)]
     large: bool,
     /// Also so many minutes at full load, during which memory must not grow

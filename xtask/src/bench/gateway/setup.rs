@@ -20,31 +20,11 @@ const SILENT: &str = "[audit]\nenabled = false\n";
 /// How many records a store holds that has been used for long.
 const ROWS: u64 = 10_000_000;
 
-/// Makes a store of a few records one of many, each a copy with an id of its own. The chain is broken by it, which no call looks at.
-const GROW: &str = r#"
-import sqlite3, sys
-store, rows = sys.argv[1], int(sys.argv[2])
-db = sqlite3.connect(store, isolation_level=None)
-db.execute("PRAGMA synchronous = OFF")
-db.execute("PRAGMA cache_size = -400000")
-names = [row[1] for row in db.execute("PRAGMA table_info(audit)")]
-copied = [name for name in names if name not in ("position", "id", "time_us")]
-first = db.execute("SELECT count(*), max(position), min(time_us) FROM audit").fetchone()
-have, seq, time = first
-sample = min(have, 20000)
-while have < rows:
-    part = min(sample, rows - have)
-    db.execute("BEGIN")
-    db.execute(
-        "INSERT INTO audit (position, id, time_us, %s) SELECT ? + row_number() OVER (), randomblob(16), ? + row_number() OVER () * 1000, %s "
-        "FROM (SELECT * FROM audit ORDER BY position LIMIT ?)" % (", ".join(copied), ", ".join(copied)),
-        (seq, time, part),
-    )
-    db.execute("COMMIT")
-    have, seq, time = have + part, seq + part, time + part * 1000
-db.execute("UPDATE audit_nodes SET head_seq = (SELECT max(seq) FROM audit)")
-db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-"#;
+/// How many questions are open in it.
+const QUESTIONS: u64 = 100_000;
+
+/// Makes a store of a few records one of many.
+const GROW: &str = include_str!("grow.py");
 
 /// What is behind the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -195,15 +175,15 @@ impl Setup {
         Ok(Target { name, url, pid: running.id(), lists_only: false, _running: Some(running) })
     }
 
-    /// The gateway on a store that holds ten million records already.
+    /// The gateway on a store that holds ten million records already, and a hundred thousand open questions.
     fn large(&self) -> Result<Target, String> {
         let few = self.started(Shape::One, "large", "")?;
         super::Work::echo(16).send(&few.url, few.pid, Duration::from_secs(5))?;
         // What it remembers is written when it ends.
         drop(few);
-        say(&format!("making a store of {ROWS} records, which takes a while and some 10 GB"));
+        say(&format!("making a store of {ROWS} records and {QUESTIONS} questions, which takes a while and some 4 GB"));
         let mut grow = Command::new("python3");
-        grow.args(["-c", GROW]).arg(self.folder.join("large.db")).arg(ROWS.to_string());
+        grow.args(["-c", GROW]).arg(self.folder.join("large.db")).arg(ROWS.to_string()).arg(QUESTIONS.to_string());
         let grown = grow.status().map_err(|error| format!("python3: {error}"))?;
         if !grown.success() {
             return Err("the large store could not be made".into());

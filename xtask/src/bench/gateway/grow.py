@@ -1,0 +1,91 @@
+"""Makes a store of a few records one that has been used for long: `grow.py STORE RECORDS QUESTIONS`.
+
+Records are copies with an id and a time of their own. The chain is broken by that, which no call looks at. Questions are open for a
+day; each is about other arguments of a tool that was called, and has a run that is parked.
+"""
+
+import json, os, sqlite3, sys, time
+
+store, records, questions = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+db = sqlite3.connect(store, isolation_level=None)
+db.execute("PRAGMA synchronous = OFF")
+db.execute("PRAGMA cache_size = -400000")
+
+
+def copy_records():
+    # The node and the place in its chain follow from the position, and are not in this list.
+    names = [row[1] for row in db.execute("PRAGMA table_info(audit)")]
+    copied = ", ".join(name for name in names if name not in ("position", "id", "time_us"))
+    have, position, at = db.execute("SELECT count(*), max(position), min(time_us) FROM audit").fetchone()
+    if have == 0:
+        sys.exit("the store has no record to copy")
+    sample = min(have, 20000)
+    while have < records:
+        part = min(sample, records - have)
+        db.execute("BEGIN")
+        db.execute(
+            f"INSERT INTO audit (position, id, time_us, {copied}) "
+            f"SELECT ? + row_number() OVER (), randomblob(16), ? + row_number() OVER () * 1000, {copied} "
+            "FROM (SELECT * FROM audit ORDER BY position LIMIT ?)",
+            (position, at, part),
+        )
+        db.execute("COMMIT")
+        have, position, at = have + part, position + part, at + part * 1000
+    # What is written next follows the last copy.
+    db.execute(
+        "UPDATE audit_nodes SET head_seq = max(head_seq, coalesce("
+        "(SELECT max(position) FROM audit WHERE position < (audit_nodes.id + 1) << 40) - (audit_nodes.id << 40), 0))"
+    )
+
+
+def unique(at, number):
+    """A UUID of version 7."""
+    digits = f"{at // 1000:012x}7{number & 0xFFF:03x}{os.urandom(8).hex()}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def rows(canonical, called, mark, policy):
+    first = time.time_ns() // 1000
+    for number in range(questions):
+        at = first + number
+        ask = {
+            "id": unique(at, number),
+            "key": os.urandom(32).hex(),
+            "principal": f"caller-{number % 1000}",
+            "session": None,
+            "called": called,
+            "canonical": canonical,
+            "mark": mark,
+            "behavior": "unknown",
+            "arguments": json.dumps({"text": f"question {number}"}),
+            "digest": "args1:" + os.urandom(32).hex(),
+            "effects": [],
+            "bound": None,
+            "reasons": [{"decision": "ask", "code": "rule-asks", "message": f"rule `#1` asks before `{canonical}`", "facts": {}}],
+            "changes": [],
+            "task": None,
+            "policy": policy,
+            "created": at,
+            "expires": at + 24 * 3600 * 1_000_000,
+            "state": "pending",
+        }
+        yield unique(at, number), ask
+
+
+def add_questions():
+    canonical, called, mark, policy = db.execute(
+        "SELECT a.canonical, coalesce(a.called, k.called), coalesce(a.mark, k.mark), coalesce(a.policy, k.policy, '') "
+        "FROM audit a LEFT JOIN audit_kinds k ON k.id = a.kind WHERE a.canonical IS NOT NULL ORDER BY a.position LIMIT 1"
+    ).fetchone()
+    db.execute("BEGIN")
+    for run, ask in rows(canonical, called, "tm1:" + mark.hex(), policy):
+        columns = ("id", "key", "state", "principal", "canonical", "mark", "created", "expires")
+        db.execute("INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*(ask[name] for name in columns), json.dumps(ask)))
+        db.execute("INSERT INTO runs VALUES (?, ?, 'local', 'parked', 0, ?, ?)", (run, ask["id"], ask["created"], ask["created"]))
+    db.execute("UPDATE counters SET value = value + 1 WHERE name = 'asks'")
+    db.execute("COMMIT")
+
+
+copy_records()
+add_questions()
+db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
