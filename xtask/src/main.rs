@@ -1,10 +1,11 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | e2e | bench | postgres | fuzz | index | schema`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | e2e | bench | postgres | fuzz | live | index | schema`.
 
 mod bench;
 mod conformance;
 mod e2e;
 mod fuzz;
 mod index;
+mod live;
 mod postgres;
 mod run;
 mod schema;
@@ -38,6 +39,8 @@ enum Command {
     Postgres(postgres::WithPostgres),
     /// Feed the parsers with hostile input for a while
     Fuzz(fuzz::Fuzz),
+    /// Ask a real model that is served on this machine
+    Live(live::Live),
     /// Write the index of error pages
     Index(index::Index),
     /// Write the JSON schema of `toolmark.toml`
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Bench(command) => command.run(),
         Command::Postgres(command) => command.run(),
         Command::Fuzz(command) => command.run(),
+        Command::Live(command) => command.run(),
         Command::Index(command) => command.run(),
         Command::Schema(command) => command.run(),
     }

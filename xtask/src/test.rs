@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::conformance::{fixture_passes, gateway_passes};
 use crate::e2e;
+use crate::live;
 use crate::postgres;
 use crate::run::{cargo, ensure, exists, say, succeeds};
 use crate::vectors::Vectors;
@@ -18,6 +19,9 @@ pub(crate) struct Test {
     /// Stop at the first step that fails
     #[arg(long)]
     fail_fast: bool,
+    /// Ask a real model too; it is compiled first, which takes a while
+    #[arg(long)]
+    live: bool,
 }
 
 /// One step: what it is, whether it held, and the program that it cannot do without and that is not installed for it.
@@ -45,13 +49,16 @@ const STEPS: &[Step] = &[
     Step { needs: Some("npm"), ..step("real servers and clients work through the gateway", e2e::holds) },
 ];
 
+/// The step that must be asked for.
+const LIVE: Step = step("a real model answers", live::answers);
+
 impl Test {
     pub(crate) fn run(&self) -> ExitCode {
         let start = Instant::now();
         let mut failed = Vec::new();
         let mut passed = 0;
         let mut left_out = 0;
-        for Step { what, held, needs } in STEPS {
+        for Step { what, held, needs } in STEPS.iter().chain(self.live.then_some(&LIVE)) {
             if let Some(program) = needs.filter(|program| !exists(program)) {
                 say(&format!("LEFT OUT: whether {what}, since `{program}` is not there"));
                 left_out += 1;
@@ -102,6 +109,7 @@ fn alone() -> bool {
         "toolmark-config",
         "toolmark-runtime",
         "toolmark-macros",
+        "toolmark-models",
         "toolmark-mcp",
         "toolmark-store",
         "toolmark-gateway",

@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     // What it writes is compiled where it is used; it needs nothing of ours for that.
     ("toolmark-macros", &[]),
+    ("toolmark-models", &["toolmark-core"]),
     ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
     ("toolmark-store", &["toolmark-core", "toolmark-policy", "toolmark-runtime"]),
     (
@@ -49,7 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-fixture", &[]),
     // Nothing of ours: what is measured must not measure itself.
     ("toolmark-bench", &[]),
-    ("xtask", &["toolmark-core", "toolmark-testkit"]),
+    ("xtask", &["toolmark-core", "toolmark-models", "toolmark-testkit"]),
 ];
 
 /// Crates that any test may use.

@@ -1,4 +1,5 @@
-//! Identity vectors: one function of the Agents SDK each, answered by `toolmark_core::compat`.
+//! Identity vectors: one function of the Agents SDK each, answered by `toolmark_core::compat`, and by `toolmark_models`
+//! where it is about the wire.
 
 mod approvals;
 mod calls;
@@ -6,6 +7,7 @@ mod input;
 mod mcp;
 mod names;
 mod tools;
+mod wire;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -32,11 +34,7 @@ pub(crate) enum Refusal {
 }
 
 /// Functions that are answered elsewhere, later.
-const LATER: [(&str, &str); 3] = [
-    ("responses_wire_tools", "the Responses wire format"),
-    ("tool_output_structured", "the shapes of tool outputs"),
-    ("route_call", "the dispatch of calls"),
-];
+const LATER: [(&str, &str); 1] = [("route_call", "the dispatch of calls")];
 
 /// Runs every vector.
 ///
@@ -122,4 +120,5 @@ fn answer(function: &str, input: &Json<'_>) -> Option<Answer> {
         .or_else(|| calls::answer(function, &input))
         .or_else(|| tools::answer(function, &input))
         .or_else(|| mcp::answer(function, &input))
+        .or_else(|| wire::answer(function, &input))
 }

@@ -1,0 +1,25 @@
+//! How does an answer arrive piece by piece? What every wire format's reader does with one server-sent event.
+
+use crate::error::ModelErrorKind;
+use crate::event::ModelEvent;
+
+/// Reads the events of one stream. It does no I/O, so that it can be shown every way in which a stream can be cut.
+pub(crate) trait StreamReader: Send {
+    /// Takes one event in and puts what it means into `out`. An event that is not known means nothing.
+    fn take(&mut self, event: &RawEvent, out: &mut Vec<ModelEvent>) -> Result<(), ModelErrorKind>;
+
+    /// The stream ended. An answer that is whole without its last event is completed here.
+    fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ModelErrorKind>;
+}
+
+/// One server-sent event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RawEvent {
+    /// Its type, if it has one.
+    pub(crate) kind: Option<String>,
+    /// Its data.
+    pub(crate) data: String,
+}
+
+#[cfg(test)]
+mod tests;
