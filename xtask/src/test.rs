@@ -110,6 +110,7 @@ fn alone() -> bool {
         "toolmark-runtime",
         "toolmark-macros",
         "toolmark-models",
+        "toolmark-agents",
         "toolmark-mcp",
         "toolmark-store",
         "toolmark-gateway",
