@@ -87,7 +87,9 @@ impl Explain for GraphError {
     fn fix(&self) -> String {
         match self {
             Self::NamedAlike(name) => format!("rename one of them, for example to `{name} 2`"),
-            Self::Nowhere { to, .. } => format!("let some agent of the run hand over to `{to}` itself, or correct the name"),
+            Self::Nowhere { to, .. } => {
+                format!("let some agent of the run hand over to `{to}` itself, or correct the name")
+            }
         }
     }
 

@@ -75,7 +75,9 @@ impl Models {
 impl ModelUnknownError {
     fn sentence(&self) -> String {
         match &self.wanted {
-            Some(wanted) => format!("the agent `{}` wants the model `{wanted}`, which the run does not have", self.agent),
+            Some(wanted) => {
+                format!("the agent `{}` wants the model `{wanted}`, which the run does not have", self.agent)
+            }
             None => format!("the agent `{}` names no model, and the run has no default", self.agent),
         }
     }
@@ -92,7 +94,8 @@ impl Explain for ModelUnknownError {
 
     fn fix(&self) -> String {
         match self.known.as_slice() {
-            [] => "give the agent a model, or the runner: `Runner::new().models(Models::new().default_model(model))`".into(),
+            [] => "give the agent a model, or the runner: `Runner::new().models(Models::new().default_model(model))`"
+                .into(),
             known => format!("name one of `{}`, or add it with `Models::with`", known.join("`, `")),
         }
     }

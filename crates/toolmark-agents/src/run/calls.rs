@@ -106,7 +106,8 @@ impl Making {
                 None => (self.broke("It waits for something that nobody here can give it."), None),
             },
             Called::Raised(raised, _) => {
-                let ended = self.broke("It failed, and the run ended. It may have had an effect: check before you repeat it.");
+                let ended =
+                    self.broke("It failed, and the run ended. It may have had an effect: check before you repeat it.");
                 (ended, Some(RunErrorKind::Raised(raised)))
             }
         };

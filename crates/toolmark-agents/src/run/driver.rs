@@ -103,8 +103,11 @@ impl Driver {
     fn turn_context(&self, agent: &Agent) -> TurnContext {
         let state = self.machine.state();
         let used = state.usage();
-        let usage =
-            tools::Usage { requests: used.requests, input_tokens: used.input_tokens, output_tokens: used.output_tokens };
+        let usage = tools::Usage {
+            requests: used.requests,
+            input_tokens: used.input_tokens,
+            output_tokens: used.output_tokens,
+        };
         let mut turn = TurnContext::new(agent.name(), self.context.clone()).turn(state.turns().max(1), usage);
         if let Some(caller) = &self.runner.caller {
             turn = turn.caller(caller);
@@ -172,7 +175,12 @@ impl Driver {
         Ok(())
     }
 
-    async fn respond(&self, model: &dyn Model, request: &ModelRequest, agent: &str) -> Result<ModelResponse, ModelError> {
+    async fn respond(
+        &self,
+        model: &dyn Model,
+        request: &ModelRequest,
+        agent: &str,
+    ) -> Result<ModelResponse, ModelError> {
         if !self.sink.is_watched() {
             return model.respond(request).await;
         }
@@ -263,7 +271,8 @@ impl Driver {
             Ok(input) => input,
             Err(problem) => {
                 let text = format!("Nothing was handed over: {problem}.");
-                self.machine.called(at, Ended::Answered { output: Output::Text(text), code: Some("invalid-arguments") });
+                self.machine
+                    .called(at, Ended::Answered { output: Output::Text(text), code: Some("invalid-arguments") });
                 self.prepared = Some(prepared);
                 return Ok(());
             }

@@ -177,13 +177,17 @@ impl Explain for RunErrorKind {
             return inner.fix();
         }
         match self {
-            Self::MaxTurns(turns) => format!("resume the state with a higher limit: `Runner::new().max_turns({})`", turns * 2),
+            Self::MaxTurns(turns) => {
+                format!("resume the state with a higher limit: `Runner::new().max_turns({})`", turns * 2)
+            }
             Self::HostedCollision(name) => format!("rename the function or handoff `{name}`"),
             Self::Repeats => "resume the state to ask the model again, or use another model".into(),
             Self::HostedCall(_) => "leave the hosted tool out; use a function tool in its place".into(),
             Self::Check { check, .. } => format!("look at what `{check}` was given"),
             Self::Refused(_) => "ask something else".into(),
-            Self::Output { .. } => "resume the state to ask the model again; a strict schema holds it to the shape".into(),
+            Self::Output { .. } => {
+                "resume the state to ask the model again; a strict schema holds it to the shape".into()
+            }
             _ => "resume it with the agent that it began with".into(),
         }
     }

@@ -102,7 +102,8 @@ impl Sink {
     /// Says what happens. The event is made only where somebody watches.
     pub(super) fn say(&self, event: impl FnOnce() -> RunEvent) {
         if let Some(to) = &self.to {
-            let nested = |event, call_id: &CallId| RunEvent::Nested { call_id: call_id.clone(), event: Box::new(event) };
+            let nested =
+                |event, call_id: &CallId| RunEvent::Nested { call_id: call_id.clone(), event: Box::new(event) };
             // Whoever stopped watching has dropped the run too.
             let _ = to.send(self.inside.iter().fold(event(), nested));
         }
@@ -117,9 +118,7 @@ pub struct RunStream {
 }
 
 impl RunStream {
-    pub(super) fn new(
-        run: impl FnOnce(Sink) -> Later<'static, Result<RunOutcome, RunError>>,
-    ) -> Self {
+    pub(super) fn new(run: impl FnOnce(Sink) -> Later<'static, Result<RunOutcome, RunError>>) -> Self {
         let (to, events) = unbounded_channel();
         Self { events, run: Some(run(Sink { to: Some(to), inside: Vec::new() })), outcome: None }
     }

@@ -106,7 +106,8 @@ impl Written {
         if self.agent != inner.name || self.of != of {
             let tools = prepared.turn.offered().map(|(own, _)| wire(own));
             let hosted = inner.hosted.iter().cloned().map(WireTool::Hosted);
-            let handoffs = prepared.handoffs.iter().filter_map(|handoff| Some(as_tool(handoff, graph.target(handoff)?)));
+            let handoffs =
+                prepared.handoffs.iter().filter_map(|handoff| Some(as_tool(handoff, graph.target(handoff)?)));
             self.request = ModelRequest {
                 tools: tools.chain(hosted).chain(handoffs).collect(),
                 settings: inner.settings.clone(),

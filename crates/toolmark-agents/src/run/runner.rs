@@ -165,7 +165,12 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunError`], with what is left of the run.
-    pub async fn run(&self, agent: &Agent, input: impl Into<Input>, context: RunContext) -> Result<RunOutcome, RunError> {
+    pub async fn run(
+        &self,
+        agent: &Agent,
+        input: impl Into<Input>,
+        context: RunContext,
+    ) -> Result<RunOutcome, RunError> {
         self.begin(agent, input.into(), context, Sink::default()).await
     }
 

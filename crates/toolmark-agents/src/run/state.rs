@@ -229,7 +229,9 @@ impl Explain for ReadStateError {
     fn why(&self) -> String {
         match self {
             Self::Newer { .. } => "what a newer version says could be lost, and with it what a person decided",
-            Self::Unreadable { .. } => "a run that is read wrongly could do something twice, or something that nobody approved",
+            Self::Unreadable { .. } => {
+                "a run that is read wrongly could do something twice, or something that nobody approved"
+            }
         }
         .into()
     }

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolmark_agents::{
-    Agent, Checked, InputCheck, Instructions, MemorySession, Models, OutputCheck, OutputType, RunOutcome, Runner, Session,
-    Stop,
+    Agent, Checked, InputCheck, Instructions, MemorySession, Models, OutputCheck, OutputType, RunOutcome, Runner,
+    Session, Stop,
 };
 use toolmark_core::explain::Explain as _;
 use toolmark_models::scripted::Turn;
@@ -178,7 +178,8 @@ async fn an_answer_of_another_shape_is_an_error_and_the_model_can_be_asked_again
 #[tokio::test]
 async fn checks_stop_a_run_before_a_model_reads_and_before_an_answer_leaves() {
     let input = InputCheck::new("no secrets", |_, items| async move {
-        let secret = items.iter().any(|item| matches!(item, Item::Message(said) if said.joined_text().contains("secret")));
+        let secret =
+            items.iter().any(|item| matches!(item, Item::Message(said) if said.joined_text().contains("secret")));
         if secret { Checked::Stop("it says secret".into()) } else { Checked::Pass }
     });
     let output = OutputCheck::new("polite", |_, said| async move {
@@ -220,7 +221,8 @@ async fn a_session_remembers_what_was_said() {
 
 #[tokio::test]
 async fn models_are_found_by_name_and_a_wrong_name_is_an_error() {
-    let models = Models::new().with("fast", scripted([Turn::text("fast")])).default_model(scripted([Turn::text("default")]));
+    let models =
+        Models::new().with("fast", scripted([Turn::text("fast")])).default_model(scripted([Turn::text("default")]));
     let runner = Runner::new().models(models);
     let named = |name: Option<&str>| {
         let builder = Agent::builder("A");

@@ -118,8 +118,12 @@ impl Explain for RouteError {
 
     fn fix(&self) -> String {
         match self {
-            Self::NotFound { .. } => "let the model call one of the tools that it was given, by exactly that name".into(),
-            Self::NoPatchTool { .. } => "give the agent a tool that patches files, or a function of exactly that name".into(),
+            Self::NotFound { .. } => {
+                "let the model call one of the tools that it was given, by exactly that name".into()
+            }
+            Self::NoPatchTool { .. } => {
+                "give the agent a tool that patches files, or a function of exactly that name".into()
+            }
         }
     }
 

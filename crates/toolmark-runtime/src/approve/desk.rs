@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::{broadcast, watch as channel};
-use toolmark_core::approval::{
-    Ask, AskId, AskKey, AskState, Asked, Decided, Given, Ruling, RunId, RunState, Way,
-};
+use toolmark_core::approval::{Ask, AskId, AskKey, AskState, Asked, Decided, Given, Ruling, RunId, RunState, Way};
 use toolmark_core::explain::Explain;
 use toolmark_core::text::visible;
 use toolmark_core::time::Micros;

@@ -111,10 +111,9 @@ impl ToolError {
             ToolErrorKind::Told => Some(clip(&self.message)),
             ToolErrorKind::Arguments => Some(format!("The arguments do not fit: {}", clip(&self.message))),
             ToolErrorKind::TimedOut => Some(clip(&self.message).replacen("it took", "It took", 1)),
-            ToolErrorKind::Failed
-            | ToolErrorKind::Context
-            | ToolErrorKind::Panicked
-            | ToolErrorKind::Unfinished => None,
+            ToolErrorKind::Failed | ToolErrorKind::Context | ToolErrorKind::Panicked | ToolErrorKind::Unfinished => {
+                None
+            }
         }
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolmark_core::compat::{
-    Collision, CollisionPolicy, FunctionTool, Route, Routes, Tool, WireName, bare_name_alias_allowed,
-    build_lookup_map, resolve_tool_name_collisions, validate_lookup_configuration,
+    Collision, CollisionPolicy, FunctionTool, Route, Routes, Tool, WireName, bare_name_alias_allowed, build_lookup_map,
+    resolve_tool_name_collisions, validate_lookup_configuration,
 };
 
 use super::input::{Input, unfit};
