@@ -16,7 +16,7 @@ pub use as_tool::AgentTool;
 pub use builder::{AgentBuilder, BuildAgentError};
 pub use instructions::Instructions;
 pub use output::OutputType;
-pub use stop::{Stop, ToolResult};
+pub use stop::{Answers, Stop, ToolResult};
 
 use crate::guardrail::{InputCheck, OutputCheck};
 use crate::handoff::Handoff;

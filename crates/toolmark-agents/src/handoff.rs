@@ -19,11 +19,12 @@ pub struct Handoff {
     name: Option<String>,
     description: Option<String>,
     pub(crate) input: Option<Value>,
-    pub(crate) filter: Option<Arc<dyn Fn(Vec<Item>) -> Vec<Item> + Send + Sync>>,
+    pub(crate) filter: Option<Filter>,
     pub(crate) on_handoff: Option<OnHandoff>,
     pub(crate) enabled: Condition<TurnContext>,
 }
 
+type Filter = Arc<dyn Fn(Vec<Item>) -> Vec<Item> + Send + Sync>;
 type OnHandoff = Arc<dyn Fn(HandedOver) -> Later<'static, ()> + Send + Sync>;
 
 #[derive(Clone, Debug)]

@@ -35,7 +35,7 @@ mod models;
 pub mod run;
 mod session;
 
-pub use agent::{Agent, AgentBuilder, AgentTool, BuildAgentError, Instructions, OutputType, Stop, ToolResult};
+pub use agent::{Agent, AgentBuilder, AgentTool, Answers, BuildAgentError, Instructions, OutputType, Stop, ToolResult};
 pub use graph::GraphError;
 pub use guardrail::{Checked, InputCheck, OutputCheck};
 pub use handoff::{HandedOver, Handoff};

@@ -14,8 +14,11 @@ pub enum Stop {
     /// When one of these was called, by its bare name or as `namespace.name`.
     AtTools(Vec<String>),
     /// When this says so, with the answer.
-    When(Arc<dyn Fn(&[ToolResult]) -> Option<String> + Send + Sync>),
+    When(Answers),
 }
+
+/// Makes the final answer of what the tools of a turn brought, where it is one.
+pub type Answers = Arc<dyn Fn(&[ToolResult]) -> Option<String> + Send + Sync>;
 
 /// What one tool brought in a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use toolmark_core::call::CallId;
-use toolmark_core::compat::{ApprovalItem, Approvals, Decision, InvocationKind, Reach};
+use toolmark_core::compat::{ApprovalItem, Approvals, Decision, InvocationKind, InvocationProgress, Reach};
 use toolmark_core::json::Json;
 use toolmark_models::{CustomOutput, Finish, FunctionCall, FunctionOutput, Item, ModelResponse, Output, Part, Usage};
 
@@ -100,7 +100,7 @@ impl Machine {
                 false => Decision::Reject { message: decided.message.as_deref() },
             };
             let reach = if decided.always { Reach::Always } else { Reach::Once };
-            known.decide(&item(&raw, &decided.agent, &decided.call), decision, reach)?;
+            known.decide(&approval_item(&raw, &decided.agent, &decided.call), decision, reach)?;
         }
         Ok(Self { state, known, tried: HashSet::new() })
     }
@@ -234,8 +234,8 @@ impl Machine {
                 }
             };
             let raw = raw(&call);
-            let progress = self.known.register_call(&item_of(&raw, &self.state.agent, &call))?;
-            let again = !seen.insert(call.call_id.clone()) || progress.is_some_and(|progress| progress.completed());
+            let progress = self.known.register_call(&approval_item(&raw, &self.state.agent, &call))?;
+            let again = !seen.insert(call.call_id.clone()) || progress.is_some_and(InvocationProgress::completed);
             kept.push(!again);
             if again {
                 tracing::debug!(call = call.call_id.as_str(), "a call came again and is not made again");
@@ -292,7 +292,7 @@ impl Machine {
         }
         let call = planned.call.clone();
         let (raw, agent) = (raw(&call), self.state.agent.clone());
-        let approval = item(&raw, &agent, &call);
+        let approval = approval_item(&raw, &agent, &call);
         let status = self.known.status(&approval, true)?;
         let source = self.source(&call);
         let holds = source.is_some_and(|decided| Some(decided.definition.as_str()) == definition);
@@ -423,7 +423,7 @@ fn raw(call: &FunctionCall) -> Json<'_> {
     Json::Object(fields)
 }
 
-fn item<'a>(raw: &'a Json<'a>, agent: &'a str, call: &'a FunctionCall) -> ApprovalItem<'a> {
+fn approval_item<'a>(raw: &'a Json<'a>, agent: &'a str, call: &'a FunctionCall) -> ApprovalItem<'a> {
     ApprovalItem {
         raw_item: raw,
         agent,
@@ -434,11 +434,9 @@ fn item<'a>(raw: &'a Json<'a>, agent: &'a str, call: &'a FunctionCall) -> Approv
     }
 }
 
-use item as item_of;
-
 fn enter(known: &mut Approvals, agent: &str, call: &FunctionCall) -> Result<(), RunErrorKind> {
     let raw = raw(call);
-    known.register_call(&item(&raw, agent, call))?;
+    known.register_call(&approval_item(&raw, agent, call))?;
     Ok(())
 }
 

@@ -7,9 +7,11 @@ use toolmark_agents::{
     Session, Stop,
 };
 use toolmark_core::explain::Explain as _;
+use toolmark_core::tool::ToolKind;
 use toolmark_models::scripted::Turn;
-use toolmark_models::{Item, ToolChoice, Usage};
-use toolmark_runtime::tools::{FunctionTool, RunContext};
+use toolmark_models::{HostedTool, Item, ToolChoice, Usage, WireTool};
+use toolmark_runtime::approve::Later;
+use toolmark_runtime::tools::{FunctionTool, RunContext, ToolContext, ToolOutput, TurnContext};
 
 use super::*;
 
@@ -235,4 +237,71 @@ async fn models_are_found_by_name_and_a_wrong_name_is_an_error() {
     let error = runner.run(&named(Some("fats")), "go", RunContext::new()).await.expect_err("there is none");
     assert_eq!(error.code().as_str(), "agent-model-unknown");
     assert!(error.fix().contains("`fast`"), "{}", error.fix());
+}
+
+#[tokio::test]
+async fn hooks_of_the_run_and_of_the_agent_hear_everything() {
+    struct Heard(&'static str, Calls);
+    impl toolmark_agents::Hooks for Heard {
+        fn agent_started<'a>(&'a self, turn: &'a TurnContext) -> Later<'a, ()> {
+            self.1.say(format!("{}: {} started", self.0, turn.agent()));
+            Box::pin(async {})
+        }
+        fn agent_ended<'a>(&'a self, _: &'a TurnContext, output: &'a str) -> Later<'a, ()> {
+            self.1.say(format!("{}: ended with {output}", self.0));
+            Box::pin(async {})
+        }
+        fn model_asked<'a>(&'a self, turn: &'a TurnContext) -> Later<'a, ()> {
+            self.1.say(format!("{}: asked after {} requests", self.0, turn.usage().requests));
+            Box::pin(async {})
+        }
+        fn tool_ended<'a>(&'a self, context: &'a ToolContext, output: &'a ToolOutput) -> Later<'a, ()> {
+            self.1.say(format!("{}: {} brought {}", self.0, context.tool(), output.to_text()));
+            Box::pin(async {})
+        }
+        fn handed_over<'a>(&'a self, turn: &'a TurnContext, to: &'a str) -> Later<'a, ()> {
+            self.1.say(format!("{}: {} to {to}", self.0, turn.agent()));
+            Box::pin(async {})
+        }
+    }
+    let (calls, notes) = (Calls::default(), Calls::default());
+    let b = agent("B", [Turn::text("done")]).build().expect("an agent");
+    let a =
+        agent("A", [Turn::call("note", text("x")), Turn::call("transfer_to_b", json!({}))]).tool(notes.tool("note"));
+    let a = a.handoff(&b).hooks(Arc::new(Heard("agent", calls.clone()))).build().expect("an agent");
+    let runner = Runner::new().hooks(Arc::new(Heard("run", calls.clone())));
+    assert!(runner.run(&a, "go", RunContext::new()).await.expect("it runs").finished().is_some());
+    let heard = calls.all();
+    let of = |who: &str| heard.iter().filter_map(|said| said.strip_prefix(who)).collect::<Vec<_>>();
+    let first =
+        [": A started", ": asked after 0 requests", ": note brought note x", ": asked after 1 requests", ": A to B"];
+    assert_eq!(of("agent"), first);
+    assert_eq!(of("run")[..5], first);
+    assert_eq!(of("run")[5..], [": B started", ": asked after 2 requests", ": ended with done"]);
+}
+
+#[tokio::test]
+async fn a_tool_that_takes_free_text_is_offered_and_answered_as_one() {
+    let tool = FunctionTool::builder("sql")
+        .kind(ToolKind::Custom)
+        .parameters(json!({"properties": {"input": {"type": "string"}}, "required": ["input"]}))
+        .run(|_, arguments| async move { Ok(arguments.value()["input"].as_str().unwrap_or_default().to_uppercase()) });
+    let free = ScriptedCall { input: Some("select 1".into()), ..ScriptedCall::new("sql", json!(null)) };
+    let model = scripted([Turn::calls([free]), Turn::text("{output}")]);
+    let agent = Agent::builder("A").model(model.clone()).tool(tool).build().expect("an agent");
+    let result = finished(&agent, "go").await;
+    assert_eq!(result.output(), "SELECT 1");
+    assert!(matches!(model.requests()[0].tools[0], WireTool::Custom(_)));
+    assert!(result.items().iter().any(|item| matches!(item.item, Item::CustomOutput(_))));
+}
+
+#[tokio::test]
+async fn tools_of_the_provider_are_offered_and_their_names_are_taken() {
+    let model = scripted([Turn::text("done")]);
+    let search = || HostedTool::WebSearch(toolmark_models::tool::WebSearch::default());
+    let agent = Agent::builder("A").model(model.clone()).hosted(search()).build().expect("an agent");
+    finished(&agent, "go").await;
+    assert_eq!(model.requests()[0].tools, [WireTool::Hosted(search())]);
+    let taken = super::agent("A", [Turn::text("done")]).hosted(search()).tool(Calls::default().tool("web_search"));
+    assert_eq!(code(&taken.build().expect("an agent")).await.0, "hosted-tool-collision");
 }

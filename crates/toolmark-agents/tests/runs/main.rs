@@ -62,10 +62,8 @@ pub(crate) fn agent(name: &str, turns: impl IntoIterator<Item = Turn>) -> AgentB
 }
 
 pub(crate) async fn finished(agent: &Agent, input: &str) -> RunResult {
-    match Runner::new().run(agent, input, RunContext::new()).await.expect("the run has an answer") {
-        RunOutcome::Finished(result) => *result,
-        RunOutcome::Interrupted(state) => panic!("interrupted: {:?}", state.pending()),
-    }
+    let outcome = Runner::new().run(agent, input, RunContext::new()).await.expect("the run has an answer");
+    outcome.finished().cloned().expect("the run is not interrupted")
 }
 
 pub(crate) async fn interrupted(agent: &Agent, input: &str) -> RunState {
