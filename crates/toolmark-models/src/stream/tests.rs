@@ -222,3 +222,14 @@ fn tokens_are_counted_whoever_counts_them() {
     assert_eq!(usage("anthropic-calls").cache_write_tokens, 5);
     assert_eq!(of("anthropic-hosted"), (9, 0, 50));
 }
+
+#[test]
+fn a_call_whose_end_was_never_announced_is_not_taken_for_whole() {
+    let (_, bytes, make) = RECORDED[4];
+    let text = str::from_utf8(bytes).unwrap();
+    let without_end = text.replace("data: {\"type\":\"content_block_stop\",\"index\":2}", "data: {\"type\":\"ping\"}");
+    assert_ne!(without_end, text);
+    let (events, ended) = read(make, &[without_end.as_bytes()]);
+    assert_eq!(ended, Err(ModelErrorKind::Truncated));
+    assert!(!events.iter().any(|event| matches!(event, ModelEvent::Completed(_))));
+}

@@ -60,7 +60,10 @@ fn tool(value: &Value) -> Result<WireTool, Refusal> {
             let config = value.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
             hosted(HostedTool::Mcp { config })
         }
-        "computer" => hosted(HostedTool::Computer(Computer::default())),
+        "computer" => {
+            let computer = Computer { environment: Some("browser".to_owned()), display: Some((1024, 768)) };
+            hosted(HostedTool::Computer(computer))
+        }
         "shell" => hosted(HostedTool::Shell { environment: None }),
         "local_shell" => hosted(HostedTool::LocalShell),
         "apply_patch" => hosted(HostedTool::ApplyPatch),
