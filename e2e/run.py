@@ -1,12 +1,17 @@
-"""Runs every scenario against one gateway, and says which held. Started by `cargo xtask e2e`, which installs what is needed."""
+"""Runs every scenario against a gateway, and says which held. Started by `cargo xtask e2e`, which installs what is needed."""
 
 import asyncio
 import sys
 import time
 import traceback
 
-from scenarios import ALL
+import approvals
+import scenarios
+from desk import Desk
 from stage import Stage
+
+# What each list of scenarios is played on. A stage makes the folder of work anew, so it comes first.
+PLAYS = [(Stage, scenarios.ALL), (Desk, approvals.ALL)]
 
 
 def innermost(error):
@@ -16,25 +21,32 @@ def innermost(error):
     return error
 
 
-async def main():
-    stage, failed = Stage(), []
+async def play(scenario, stage):
+    """Whether it held."""
+    name, start = scenario.__name__.replace("_", " "), time.monotonic()
     try:
-        for scenario in ALL:
-            name, start = scenario.__name__.replace("_", " "), time.monotonic()
-            try:
-                await scenario(stage)
-                word = "ok    "
-            except Exception as error:
-                traceback.print_exception(innermost(error))
-                failed.append(name)
-                word = "FAILED"
-            print(f"{word} {name} ({time.monotonic() - start:.1f} s)", flush=True)
-    finally:
-        stage.end()
-    if failed:
-        print(f"what the gateway said:\n{(stage.work / 'gateway.log').read_text()[-4000:]}")
-    print(f"{len(ALL) - len(failed)} passed, {len(failed)} failed")
-    return 1 if failed else 0
+        await scenario(stage)
+        held = True
+    except Exception as error:
+        traceback.print_exception(innermost(error))
+        held = False
+    print(f"{'ok    ' if held else 'FAILED'} {name} ({time.monotonic() - start:.1f} s)", flush=True)
+    return held
+
+
+async def main():
+    held = []
+    for make, all_of_it in PLAYS:
+        stage = make()
+        try:
+            here = [await play(scenario, stage) for scenario in all_of_it]
+        finally:
+            stage.end()
+        if not all(here):
+            print(f"what the gateway said:\n{(stage.work / 'gateway.log').read_text()[-4000:]}")
+        held += here
+    print(f"{held.count(True)} passed, {held.count(False)} failed")
+    return 0 if all(held) else 1
 
 
 sys.exit(asyncio.run(main()))

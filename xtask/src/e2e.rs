@@ -17,6 +17,19 @@ pub(crate) struct EndToEnd;
 /// The folders of Python packages, each with its list in `e2e/python/`.
 const PYTHON: [&str; 3] = ["servers", "sqlite", "client"];
 
+/// What is played, and by whom.
+const SCRIPTS: [&str; 9] = [
+    "run.py",
+    "stage.py",
+    "scenarios.py",
+    "client.ts",
+    "toolmark.toml",
+    "desk.py",
+    "approvals.py",
+    "approve.ts",
+    "approvals.toml",
+];
+
 impl EndToEnd {
     pub(crate) fn run(&self) -> ExitCode {
         if holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -45,7 +58,7 @@ fn play() -> Result<bool, String> {
         pip(folder)?;
     }
     // Modules are looked for beside the scripts that want them, so the scripts go to the packages.
-    for script in ["run.py", "stage.py", "scenarios.py", "client.ts", "toolmark.toml"] {
+    for script in SCRIPTS {
         copy(&root().join("e2e").join(script), &stage().join(script))?;
     }
     let mut scenarios = Command::new(python("client"));

@@ -10,8 +10,10 @@ mod file;
 mod input;
 mod logs;
 mod output;
+mod place;
 mod questions;
 mod remote;
+mod who;
 mod workspace;
 
 use std::process::ExitCode;

@@ -14,7 +14,7 @@ use toolmark_gateway::assemble::{self, Strictness, Surroundings};
 use toolmark_runtime::Workspace;
 
 use crate::failure::Failure;
-use crate::{input, output};
+use crate::{input, output, place};
 
 /// The configuration of a project.
 pub(crate) const CONFIG: &str = "toolmark.toml";
@@ -91,7 +91,8 @@ impl Written {
         }
         let lock = input::lock_if_any(lock)?;
         let environment = |name: &str| std::env::var(name).ok();
-        let surroundings = Surroundings { directory: self.directory(), environment: &environment, effects: None };
+        let (directory, baselines) = (self.directory(), place::baselines(&self)?);
+        let surroundings = Surroundings { directory, environment: &environment, baselines: &baselines, effects: None };
         assemble::workspace(&self.config, catalog, Pins::new(lock), &surroundings, Strictness::Checking)
             .map_err(|error| Failure::Problems(error.problems().to_vec()))
     }

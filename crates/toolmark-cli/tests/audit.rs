@@ -262,4 +262,13 @@ fn what_was_allowed_for_a_task_is_learned_from_the_audit_and_kept_in_the_store()
     let missing = toolmark(folder, &["baseline", "show", "store:other", "--store", "store.db"]);
     assert_eq!(missing.status.code(), Some(4));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("baseline-missing"));
+    // A task takes it from there.
+    for (name, exit) in [("read-only", 0), ("other", 3)] {
+        let task = format!("[tasks.report]\nexpect = [\"*|*|*\"]\nbaseline = \"store:{name}\"\n");
+        let config = format!("[gateway]\nstore = \"store.db\"\n{task}");
+        std::fs::write(folder.join("baseline.toml"), config).expect("written");
+        let checked = toolmark(folder, &["policy", "check", "--config", "baseline.toml"]);
+        let said = String::from_utf8_lossy(&checked.stderr);
+        assert_eq!((checked.status.code(), said.contains("baseline-missing")), (Some(exit), exit != 0), "{said}");
+    }
 }

@@ -1,5 +1,5 @@
 //! `toolmark login` as people run it: a gateway that waits for it, a browser that comes back, calls that go through, and a logout.
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
+#![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
 #[path = "../../toolmark-mcp/tests/oauth/server.rs"]
 #[expect(dead_code, reason = "the tests of the module itself use more of it")]
@@ -15,7 +15,12 @@ use server::{Servers, browse};
 
 fn toolmark(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
-    command.current_dir(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .current_dir(folder)
+        .env("XDG_DATA_HOME", folder.join("data"))
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -58,11 +63,27 @@ fn call(address: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_waits_for_a_login_and_calls_go_through_after_it() {
+    let kept = waits_for_a_login("gateway.db").await;
+    assert_eq!(kept, "gateway.db.oauth/tracker.json", "beside the store");
+}
+
+mod postgres {
+    #[tokio::test(flavor = "multi_thread")]
+    #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
+    async fn with_a_store_that_is_shared_the_token_of_a_login_stays_on_its_machine() {
+        let database = toolmark_testkit::Database::new().await;
+        let kept = super::waits_for_a_login(database.url()).await;
+        assert!(kept.contains("/data/toolmark/") && kept.ends_with(".db.oauth/tracker.json"), "{kept}");
+    }
+}
+
+/// A gateway with this store waits for a login and goes on after it; says where the token was kept.
+async fn waits_for_a_login(store: &str) -> String {
     let servers = Servers::start().await;
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let config = format!(
-        "[gateway]\nstore = \"gateway.db\"\n[packs.tracker]\nurl = \"{}\"\nauth.oauth = {{}}\n[packs.plain]\nurl = \"https://mcp.example.com\"\nenabled = false\n",
+        "[gateway]\nstore = \"{store}\"\n[packs.tracker]\nurl = \"{}\"\nauth.oauth = {{}}\n[packs.plain]\nurl = \"https://mcp.example.com\"\nenabled = false\n",
         servers.url()
     );
     std::fs::write(folder.join("toolmark.toml"), config).expect("a file");
@@ -82,7 +103,9 @@ async fn a_gateway_waits_for_a_login_and_calls_go_through_after_it() {
     let url = lines.find_map(|line| line.trim().strip_prefix("http").map(|rest| format!("http{rest}")));
     browse(&url.expect("an address")).await;
     let last = lines.last().expect("how it went");
-    assert!(last.starts_with("logged in to `tracker`; the token is in gateway.db.oauth/tracker.json"), "{last}");
+    let kept = last.strip_prefix("logged in to `tracker`; the token is in ").and_then(|rest| rest.split(',').next());
+    let kept = kept.unwrap_or_else(|| panic!("{last}")).to_owned();
+    assert!(folder.join(&kept).is_file(), "{kept}");
     assert!(login.0.wait().expect("it ends").success());
 
     // The gateway looks for the login every second or so.
@@ -104,4 +127,5 @@ async fn a_gateway_waits_for_a_login_and_calls_go_through_after_it() {
         let (code, text) = said(folder, &["login", pack, "--no-browser"]);
         assert!(code == Some(exit) && text.contains("error[oauth-not-configured]"), "{text}");
     }
+    kept
 }

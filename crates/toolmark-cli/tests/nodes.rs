@@ -3,7 +3,12 @@
 
 #[path = "nodes/crash.rs"]
 mod crash;
+#[path = "nodes/outages.rs"]
+mod outages;
 #[path = "nodes/pair.rs"]
 mod pair;
 #[path = "nodes/support.rs"]
 mod support;
+#[cfg(unix)]
+#[path = "nodes/who.rs"]
+mod who;

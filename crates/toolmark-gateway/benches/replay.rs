@@ -67,7 +67,8 @@ fn catalog() -> Catalog {
 
 fn workspace(config: &str) -> (Workspace, Config) {
     let config = Config::read(config, "toolmark.toml").expect("a configuration");
-    let surroundings = Surroundings { directory: std::path::Path::new(""), environment: &|_| None, effects: None };
+    let (directory, baselines) = (std::path::Path::new(""), std::collections::BTreeMap::new());
+    let surroundings = Surroundings { directory, environment: &|_| None, baselines: &baselines, effects: None };
     let workspace = assemble::workspace(&config, catalog(), Pins::default(), &surroundings, Strictness::Running);
     (workspace.expect("a workspace"), config)
 }

@@ -24,6 +24,8 @@ use toolmark_policy::PolicyConfig;
 use toolmark_policy::pattern::Glob;
 use toolmark_runtime::{Task, TaskName, Tasks, Workspace, WorkspaceBuilder};
 
+use crate::baselines::{self, BaselineMissing, Baselines};
+
 /// The largest file with policies or a baseline that is read.
 const MOST_BYTES: u64 = 16 << 20;
 
@@ -33,6 +35,8 @@ pub struct Surroundings<'s> {
     pub directory: &'s Path,
     /// The environment.
     pub environment: &'s dyn Fn(&str) -> Option<String>,
+    /// The baselines that tasks take from the store.
+    pub baselines: &'s Baselines,
     /// What was found out about calls under an earlier configuration.
     pub effects: Option<Arc<EffectCache>>,
 }
@@ -93,7 +97,8 @@ pub fn files(config: &Config, surroundings: &Surroundings<'_>) -> Vec<PathBuf> {
         files.push(directory.join(pattern));
         files.extend(matching(directory, pattern));
     }
-    files.extend(config.tasks.iter().filter_map(|(_, task)| Some(directory.join(task.baseline.as_ref()?))));
+    let baselines = config.tasks.iter().filter_map(|(_, task)| task.baseline.as_deref());
+    files.extend(baselines.filter(|name| baselines::in_store(name).is_none()).map(|path| directory.join(path)));
     let variables = config.packs.iter().filter_map(|(_, pack)| pack.env_file.as_ref());
     let variables = variables.filter_map(|file| file.expand(&surroundings.environment).ok());
     files.extend(variables.map(|file| directory.join(file.expose())));
@@ -203,10 +208,15 @@ fn tasks(config: &Config, surroundings: &Surroundings<'_>, problems: &mut Vec<Pr
             }
         };
         let mut expectation = Expectation::new(name.as_str(), task.expect.clone(), task.on_mismatch);
-        if let Some(path) = &task.baseline {
-            let owner = format!("the task `{name}`");
-            let refused = match read(surroundings, &owner, path) {
-                Err(error) => Some(error.report()),
+        if let Some(named) = &task.baseline {
+            let text = match baselines::in_store(named) {
+                Some(kept) => surroundings.baselines.get(kept).cloned().ok_or_else(|| {
+                    BaselineMissing { task: visible(name.as_str(), 100), name: visible(kept, 100) }.report()
+                }),
+                None => read(surroundings, &format!("the task `{name}`"), named).map_err(|error| error.report()),
+            };
+            let refused = match text {
+                Err(report) => Some(report),
                 Ok(text) => match Baseline::read(&text) {
                     Err(error) => Some(error.report()),
                     Ok(baseline) => {

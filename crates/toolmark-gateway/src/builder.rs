@@ -23,6 +23,7 @@ use toolmark_store::audit::AuditSink;
 use crate::approvals::ApprovalsError;
 use crate::assemble::Strictness;
 use crate::audit::{AuditRecorder, Ids};
+use crate::baselines::{self, Baselines};
 use crate::gateway::{Gateway, State, assembled};
 use crate::listing::Listed;
 use crate::metrics::{Measured, Metrics};
@@ -44,9 +45,11 @@ pub struct GatewayBuilder {
     recorder: Arc<dyn Recorder>,
     audit: Option<AuditSink>,
     store: Option<Store>,
+    vault: Option<Vault>,
     names: Names,
     pins: PinBook,
     listed: BTreeMap<PackName, Arc<Listed>>,
+    baselines: Baselines,
 }
 
 /// What is remembered of packs that need not be there.
@@ -88,9 +91,11 @@ impl GatewayBuilder {
             recorder: Arc::new(NoRecords),
             audit: None,
             store: None,
+            vault: None,
             names: Names::default(),
             pins: PinBook::default(),
             listed: BTreeMap::new(),
+            baselines: Baselines::default(),
         }
     }
 
@@ -124,7 +129,15 @@ impl GatewayBuilder {
     /// Where it remembers: the tokens of callers, names, and what packs list.
     #[must_use]
     pub fn store(mut self, store: Store) -> Self {
+        self.vault = self.vault.or_else(|| store.path().map(Vault::beside));
         self.store = Some(store);
+        self
+    }
+
+    /// Where tokens of logins are, if not beside the store.
+    #[must_use]
+    pub fn vault(mut self, vault: Vault) -> Self {
+        self.vault = Some(vault);
         self
     }
 
@@ -145,11 +158,12 @@ impl GatewayBuilder {
         let Some(store) = &self.store else { return Ok(self) };
         self.names = Names::recall(store).await?;
         self.pins = PinBook::recall(store).await?;
+        self.baselines = baselines::read(&self.config, store).await?;
         if self.asks {
             self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
         }
         // What is wrong with packs is said when they are started.
-        for (name, pack) in handles(&self.config, &self.directory, Some(store)).unwrap_or_default() {
+        for (name, pack) in handles(&self.config, &self.directory, self.vault.as_ref()).unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
                 self.listed.insert(name, Arc::new(listed));
             }
@@ -162,7 +176,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used.
     pub fn remembered(&self) -> Result<Remembered, StartGatewayError> {
-        let packs = handles(&self.config, &self.directory, self.store.as_ref())?;
+        let packs = handles(&self.config, &self.directory, self.vault.as_ref())?;
         let mut unseen: Vec<_> = packs.keys().filter(|name| !self.listed.contains_key(*name)).cloned().collect();
         unseen.sort();
         let state = State {
@@ -170,6 +184,7 @@ impl GatewayBuilder {
             lock: None,
             packs: packs.into_iter().map(|(name, pack)| (name, Arc::new(pack))).collect(),
             listed: self.listed.clone(),
+            baselines: self.baselines.clone(),
             unsaved: HashSet::new(),
         };
         Ok(Remembered { catalog: state.catalog(), unseen })
@@ -193,7 +208,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
     pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
-        let configured = handles(&self.config, &self.directory, self.store.as_ref())?;
+        let configured = handles(&self.config, &self.directory, self.vault.as_ref())?;
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
@@ -207,7 +222,8 @@ impl GatewayBuilder {
                 }
             }
         }
-        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, unsaved: HashSet::new() };
+        let (baselines, unsaved) = (self.baselines, HashSet::new());
+        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, baselines, unsaved };
         let workspace = assembled(&state, &self.pins, &self.directory, None, Strictness::Running)
             .map_err(|error| StartGatewayError::new(error.problems().to_vec()))?;
         let names = Arc::new(self.names);
@@ -237,6 +253,7 @@ impl GatewayBuilder {
             audit: self.audit,
             ids: Ids::new(),
             store: self.store,
+            vault: self.vault,
             node: self.node,
             names,
             pins: self.pins,
@@ -263,16 +280,15 @@ fn traces(config: &Config) -> Result<Option<Traces>, StartGatewayError> {
 pub(crate) fn handles(
     config: &Config,
     directory: &Path,
-    store: Option<&Store>,
+    vault: Option<&Vault>,
 ) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
     let environment = |name: &str| std::env::var(name).ok();
     let expanded = config.expand(&environment);
     let expanded = expanded.map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?;
-    let vault = store.and_then(Store::path).map(Vault::beside);
     let (mut packs, mut problems) = (HashMap::new(), Vec::new());
     for (name, connection) in &expanded.connections {
         let Some(settings) = config.packs.get(name) else { continue };
-        match PackHandle::configured(name.clone(), settings, connection, directory, vault.as_ref()) {
+        match PackHandle::configured(name.clone(), settings, connection, directory, vault) {
             Ok(pack) => {
                 packs.insert(name.clone(), pack);
             }

@@ -11,12 +11,14 @@ use tokio::task::JoinHandle;
 use toolmark_config::Config;
 use toolmark_config::sections::{self, Audit};
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
+use toolmark_core::explain::Explain as _;
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::pins::Pins;
 use toolmark_core::problem::Problem;
 use toolmark_effects::EffectCache;
 use toolmark_mcp::downstream::{Changed, Held, SealKey};
+use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_runtime::approve::Desk;
 use toolmark_runtime::{Pipeline, Workspace};
 use toolmark_store::audit::AuditSink;
@@ -24,6 +26,7 @@ use toolmark_store::{Store, StoreError};
 
 use crate::assemble::{self, AssembleError, Strictness, Surroundings};
 use crate::audit::Ids;
+use crate::baselines::{self, Baselines};
 use crate::builder::{StartGatewayError, handles};
 use crate::listing::Listed;
 use crate::metrics::{Metrics, Standing};
@@ -32,6 +35,9 @@ use crate::pack::{News, PackHandle, PackState};
 use crate::pins::PinBook;
 use crate::snapshot::Snapshot;
 use crate::telemetry::{SpanStats, Traces};
+
+/// How long packs that start wait for each other.
+const TOGETHER: Duration = Duration::from_millis(10);
 
 /// How long what is new waits for more of it before it is written down.
 const SAVE: Duration = Duration::from_millis(200);
@@ -52,6 +58,7 @@ pub struct Gateway {
     /// Names every call.
     pub(crate) ids: Ids,
     pub(crate) store: Option<Store>,
+    pub(crate) vault: Option<Vault>,
     /// Under which name it writes.
     pub(crate) node: Arc<str>,
     pub(crate) names: Arc<Names>,
@@ -70,6 +77,8 @@ pub(crate) struct State {
     pub(crate) packs: HashMap<PackName, Arc<PackHandle>>,
     pub(crate) listed: BTreeMap<PackName, Arc<Listed>>,
     /// Packs whose lists are not written down yet.
+    /// The baselines that tasks take from the store, as they were when the configuration was read.
+    pub(crate) baselines: Baselines,
     pub(crate) unsaved: HashSet<PackName>,
 }
 
@@ -106,6 +115,7 @@ impl Gateway {
     async fn attend(self: Arc<Self>, mut heard: mpsc::Receiver<News>) {
         while let Some(first) = heard.recv().await {
             let (mut lists, mut taken, mut moved) = (Vec::new(), Vec::new(), false);
+            let begun = tokio::time::Instant::now();
             let mut next = Some(first);
             while let Some(news) = next {
                 match news {
@@ -120,7 +130,15 @@ impl Gateway {
                     // Lists say which packs are away.
                     News::State => moved = true,
                 }
-                next = heard.try_recv().ok();
+                next = match heard.try_recv().ok() {
+                    Some(news) => Some(news),
+                    // Packs that start together are taken in together, unless one of them keeps the others waiting.
+                    None if !lists.is_empty() && lists.len() < self.starting() => {
+                        let left = TOGETHER.saturating_sub(begun.elapsed());
+                        tokio::time::timeout(left, heard.recv()).await.ok().flatten()
+                    }
+                    None => None,
+                };
             }
             let renewed = self.take_in(lists);
             if moved && !renewed {
@@ -132,6 +150,11 @@ impl Gateway {
                 let _ = done.send(());
             }
         }
+    }
+
+    /// How many packs have not listed anything yet.
+    fn starting(&self) -> usize {
+        self.state().packs.values().filter(|pack| pack.state() == PackState::Starting).count()
     }
 
     /// Writes down names and lists from time to time.
@@ -241,8 +264,14 @@ impl Gateway {
     /// # Errors
     /// [`StartGatewayError`] with everything that is wrong; then everything is as before.
     pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
-        let mut made = handles(&config, &self.directory, self.store.as_ref())?;
+        let mut made = handles(&config, &self.directory, self.vault.as_ref())?;
         let recalled = self.recalled(&made).await;
+        let baselines = match &self.store {
+            Some(store) => baselines::read(&config, store)
+                .await
+                .map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?,
+            None => Baselines::default(),
+        };
         let (mut reloaded, mut retired, mut started) = (Reloaded::default(), Vec::new(), Vec::new());
         {
             let mut state = self.state();
@@ -298,7 +327,7 @@ impl Gateway {
                 reloaded.later.extend((!same).then_some(part));
             }
             let unsaved = std::mem::take(&mut state.unsaved);
-            let new = State { config: Arc::new(config), lock, packs, listed, unsaved };
+            let new = State { config: Arc::new(config), lock, packs, listed, baselines, unsaved };
             let workspace = match self.workspace_of(&new) {
                 Ok(workspace) => Arc::new(workspace),
                 Err(error) => {
@@ -481,7 +510,7 @@ pub(crate) fn assembled(
     strictness: Strictness,
 ) -> Result<Workspace, AssembleError> {
     let environment = |name: &str| std::env::var(name).ok();
-    let surroundings = Surroundings { directory, environment: &environment, effects };
+    let surroundings = Surroundings { directory, environment: &environment, baselines: &state.baselines, effects };
     let pins = Pins::new(state.lock.clone()).accepted(pins.accepted());
     assemble::workspace(&state.config, state.catalog(), pins, &surroundings, strictness)
 }

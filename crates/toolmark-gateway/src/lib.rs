@@ -4,9 +4,11 @@
 //! lists change, a new snapshot takes the place of the old one; calls under way end under the one they began with.
 
 pub mod access;
+mod again;
 mod approvals;
 pub mod assemble;
 mod audit;
+pub mod baselines;
 mod breaker;
 mod builder;
 pub mod credentials;

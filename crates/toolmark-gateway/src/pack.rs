@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolmark_config::sections;
-use toolmark_config::values::{Era as WrittenEra, Transport};
+use toolmark_config::values::{Era as WrittenEra, Part, Secret, Template, Transport};
 use toolmark_config::{Connection, UpstreamAuth};
 use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
@@ -109,7 +110,7 @@ impl PackHandle {
         directory: &Path,
         vault: Option<&Vault>,
     ) -> Result<Self, String> {
-        let (target, source) = target(connection, directory)?;
+        let (target, source) = target(connection, &pack.args, directory)?;
         let auth = if let Connection::Http(http) = connection { http.auth.clone() } else { None };
         let oauth = credentials::oauth(&name, connection)?.map(|settings| OAuth::new(settings, vault.cloned()));
         let oauth = oauth.transpose().map_err(|error| error.to_string())?;
@@ -392,7 +393,7 @@ fn needs_login(error: &ConnectError) -> bool {
 }
 
 /// Where a pack is, and what its tools' source is called. Secrets are in neither name.
-fn target(connection: &Connection, directory: &Path) -> Result<(Target, Source), String> {
+fn target(connection: &Connection, written: &[Template], directory: &Path) -> Result<(Target, Source), String> {
     match connection {
         Connection::Stdio(stdio) => {
             let args: Vec<String> = stdio.args.iter().map(|arg| arg.expose().to_owned()).collect();
@@ -406,10 +407,8 @@ fn target(connection: &Connection, directory: &Path) -> Result<(Target, Source),
             }
             env.extend(stdio.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())));
             let command = stdio.command.expose().to_owned();
-            let digest = Sha256::digest(args.join("\0").as_bytes());
-            let short: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
             let program = command.rsplit('/').next().unwrap_or_default();
-            let source = Source::new(&format!("stdio:{program}#{short}"));
+            let source = Source::new(&format!("stdio:{program}#{}", fingerprint(written)));
             let cwd = stdio.cwd.as_ref().map(|cwd| directory.join(cwd.expose()));
             Ok((Target::Stdio { command, args, env, cwd }, source))
         }
@@ -450,8 +449,31 @@ fn target(connection: &Connection, directory: &Path) -> Result<(Target, Source),
     }
 }
 
+/// Tells the arguments of a program from others, as they are written: a variable counts by its name, so that a secret that is rotated
+/// makes no other source of it, and nothing that could be guessed at is in its name.
+fn fingerprint(written: &[Template]) -> String {
+    let plain: Option<Vec<Secret>> = written.iter().map(Template::as_literal).collect();
+    let text = match plain {
+        Some(plain) => plain.iter().map(Secret::expose).collect::<Vec<_>>().join("\0"),
+        None => {
+            let part = |part: &Part| match part {
+                Part::Literal(text) => json!({"text": text.expose()}),
+                Part::Variable { name, default } => {
+                    json!({"variable": name, "default": default.as_ref().map(Secret::expose)})
+                }
+            };
+            let argument = |template: &Template| Value::from_iter(template.parts().iter().map(part));
+            Value::from_iter(written.iter().map(argument)).to_string()
+        }
+    };
+    Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
 impl std::fmt::Debug for PackHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PackHandle").field("name", &self.name).field("state", &self.state()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,7 +31,7 @@ pub(crate) struct PinBook {
 #[derive(Debug, Default)]
 struct Book {
     /// As the store has it.
-    stored: Lock,
+    stored: Arc<Lock>,
     /// Seen first here, and not written down yet.
     unsaved: BTreeMap<String, Pinned>,
     /// Both.
@@ -82,7 +82,10 @@ impl PinBook {
         let mut book = self.state();
         // Whatever another process pinned first stands.
         book.unsaved.retain(|name, _| stored.get(name).is_none());
-        book.stored = stored;
+        // What is the same is kept once: there may be thousands of them, each with its definition.
+        if *book.stored != stored {
+            book.stored = Arc::new(stored);
+        }
         let before = Arc::clone(&book.accepted);
         book.join();
         before != book.accepted
@@ -122,7 +125,11 @@ impl PinBook {
 
 impl Book {
     fn join(&mut self) {
-        let mut accepted = self.stored.clone();
+        if self.unsaved.is_empty() {
+            self.accepted = Arc::clone(&self.stored);
+            return;
+        }
+        let mut accepted = Lock::clone(&self.stored);
         for (name, pinned) in &self.unsaved {
             accepted.insert(name.clone(), pinned.clone());
         }

@@ -27,6 +27,7 @@ use toolmark_mcp::wire::Limits;
 use toolmark_store::StoreError;
 
 use crate::access::{Access, AccessError, Limiter, Permit, Refusal, WELL_KNOWN};
+use crate::again::Again;
 use crate::approvals::Api;
 use crate::gateway::Gateway;
 use crate::metrics;
@@ -176,7 +177,7 @@ impl Serve {
             });
             let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
             tokio::spawn(async move {
-                if let Err(error) = connection.await {
+                if let Err(error) = Again::new(connection).await {
                     tracing::debug!(%error, "a connection ended");
                 }
                 drop(open);

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::approve::{Approval, Approvals, Asking, Client, Ending, Handed, Pass};
 use crate::dispatch::{DispatchError, DispatchErrorKind};
 use crate::examine::{Examination, ForeignTool, Outcome, Request};
+use crate::origin::Origin;
 use crate::record::{Both, End, NotKept, Record, Recorder, Stray, Timings};
 use crate::refusal::Refusal;
 use crate::workspace::{Identity, Workspace};
@@ -38,6 +39,8 @@ pub struct Arrived<'a> {
     pub read: &'a Json<'a>,
     /// How many bytes that was.
     pub size: usize,
+    /// How it came in.
+    pub origin: Origin,
 }
 
 /// What a record says of what a call brought.
@@ -388,6 +391,7 @@ impl<'a> Entry<'a> {
             tool,
             identity: self.identity,
             caller,
+            origin: self.arrived.origin,
             task: task.map(|task| task.name().as_str()),
             arguments: self.arrived.read,
             arguments_size: self.arrived.size,

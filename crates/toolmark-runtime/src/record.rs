@@ -17,6 +17,7 @@ use crate::approve::Pass;
 use crate::dispatch::DispatchErrorKind;
 use crate::examine::Examination;
 use crate::judged;
+use crate::origin::Origin;
 use crate::workspace::Identity;
 
 /// What a call waits for until its record is kept; nothing where it need not wait. What it stands for goes on when it is dropped.
@@ -65,6 +66,8 @@ pub struct Stray<'a> {
     pub tool: Option<&'a Tool>,
     /// Who called.
     pub caller: Caller<'a>,
+    /// How it came in.
+    pub origin: Origin,
     /// What for.
     pub task: Option<&'a str>,
     /// How many bytes of arguments came.
@@ -97,6 +100,8 @@ pub struct Record<'a> {
     pub identity: &'a Identity,
     /// Who called.
     pub caller: Caller<'a>,
+    /// How it came in.
+    pub origin: Origin,
     /// What for.
     pub task: Option<&'a str>,
     /// The arguments as they were read.

@@ -47,8 +47,8 @@ fn template(at: u64) -> AuditRecord {
     AuditRecord {
         caller: text(format!("caller-{}", at % 7)),
         session: text(format!("session-{at:016x}")),
-        era: text("2026-07-28".into()),
-        transport: text("http".into()),
+        era: Some("2026-07-28".into()),
+        transport: Some("http".into()),
         tool: Some(AuditTool {
             canonical: format!("pack{}.create_issue_{at}", at % 20).into(),
             mark: digest("tm1:").parse().expect("a mark"),

@@ -13,6 +13,7 @@ use toolmark_core::approval::{
 use toolmark_core::digest::Mark;
 use uuid::Uuid;
 
+use crate::backend::Claim;
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::time::Micros;
@@ -172,7 +173,7 @@ impl Store {
                 continue;
             }
             // Held until its runs are moved, so that nobody takes the name in between.
-            if let Some(_held) = self.backend().claim(&node).await? {
+            if let Claim::Ours(_held) = self.backend().claim(&node).await? {
                 let (parked, lost) = self.backend().leave_behind(&node, self.now()).await?;
                 all = (all.0 + parked, all.1 + lost);
             }

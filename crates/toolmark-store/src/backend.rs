@@ -33,6 +33,16 @@ pub type Counters = BTreeMap<String, u64>;
 /// What holds a claim, for as long as it is kept.
 pub type Held = Box<dyn std::any::Any + Send + Sync>;
 
+/// Whose a chain is.
+pub enum Claim {
+    /// This process's, for as long as this is kept.
+    Ours(Held),
+    /// Another process's.
+    Others,
+    /// Nobody's just now; but whoever had it may live, and only have lost its connection. Worth another try in a moment.
+    Unclear,
+}
+
 /// The changes that turn one set of published names into another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamesChange {
@@ -153,8 +163,9 @@ pub trait Backend: Send + Sync {
     fn open_intents<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<AuditEntry>>;
 
     /// Takes the chain of a node for this process alone, until what is returned is dropped or the process ends, however it ends.
-    /// Nothing when another process has it.
-    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>>;
+    /// A process that lives keeps it, also while its connection is broken: whoever tries again and again is told within seconds
+    /// whether it is gone.
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Claim>;
 
     /// Removes up to `limit` of the oldest records of a node, none of them younger than `before`, and moves the checkpoint to
     /// the last one removed. Returns how many went.

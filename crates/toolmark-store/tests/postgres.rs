@@ -290,6 +290,76 @@ mod in_postgres {
         drop(claim);
     }
 
+    fn intent(number: u128) -> AuditRecord {
+        AuditRecord { outcome: Outcome::Intent, ..record(number) }
+    }
+
+    /// The server forgets all locks when it restarts, and when it ends a connection. Whoever lives takes its own again, but not at once.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[ignore = "needs a PostgreSQL that it may stop; `cargo xtask test` installs one"]
+    async fn a_node_that_lives_keeps_its_name_and_what_it_has_under_way_when_its_lock_is_lost() {
+        let mut server = Server::start().expect("a server of our own");
+        let database = Database::on(&server.url()).await;
+        let store = open(database.url()).await.expect("a store");
+        let claim = store.claim_node("n").await.expect("free");
+        let sink = store.audit_sink_of(claim, SinkSettings::new("n"));
+        sink.record_strictly(intent(1)).await.expect("kept");
+        for round in 0..4 {
+            if round % 2 == 0 {
+                server.restart().expect("restarted");
+            } else {
+                database
+                    .run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+                    .await;
+            }
+            // Whoever starts now finds the lock free.
+            let other = open(database.url()).await.expect("a store");
+            let second = other.claim_node("n").await.expect("a node");
+            assert_eq!(&**second.node(), "n-2", "round {round}");
+            assert_eq!(other.recover_audit(&second).await.expect("recovered"), 0, "round {round}");
+            drop(second);
+            other.close().await.expect("closed");
+        }
+        while sink.record_strictly(record(1)).await.is_err() {}
+        sink.close().await.expect("written");
+        drop(sink);
+        store.close().await.expect("closed");
+        let other = open(database.url()).await.expect("a store");
+        assert_eq!(&**other.claim_node("n").await.expect("a node").node(), "n", "it was given back");
+        let all = other.audit(AuditFilter::default(), Order::Oldest).all().await.expect("records");
+        assert_eq!(all.iter().map(|entry| entry.record.outcome).collect::<Vec<_>>(), [Outcome::Ok]);
+    }
+
+    #[test]
+    #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
+    fn the_name_of_a_node_that_was_killed_and_what_it_left_are_taken_over() {
+        let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let (first, second) = (runtime().expect("a runtime"), runtime().expect("a runtime"));
+        let (database, kept) = first.block_on(async {
+            let database = Database::new().await;
+            let store = open(database.url()).await.expect("a store");
+            let (claim, beside) =
+                (store.claim_node("n").await.expect("free"), store.claim_node("n").await.expect("free"));
+            assert_eq!((&**claim.node(), &**beside.node()), ("n", "n-2"));
+            for claim in [claim, beside] {
+                let sink = store.audit_sink_of(claim, SinkSettings::new("n"));
+                sink.record_strictly(intent(1)).await.expect("kept");
+                std::mem::forget(sink);
+            }
+            (database, store)
+        });
+        // Every task ends where it is, as in a process that is killed.
+        first.shutdown_background();
+        second.block_on(async {
+            let store = open(database.url()).await.expect("a store");
+            let claim = store.claim_node("n").await.expect("a node");
+            assert_eq!(&**claim.node(), "n");
+            assert_eq!(store.recover_audit(&claim).await.expect("recovered"), 2, "its own and its neighbour's");
+            assert_eq!(store.recover_audit(&claim).await.expect("recovered"), 0);
+        });
+        drop(kept);
+    }
+
     /// Somebody ends our connections again and again, also in the middle of commits.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]

@@ -5,6 +5,7 @@
 
 mod support;
 
+use toolmark::agents::RunResult;
 use toolmark::models::scripted::{ScriptedCall, Turn};
 use toolmark::prelude::*;
 use toolmark::serde_json::json;
@@ -47,6 +48,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let second = agent(vec![Turn::text("{output}")])?;
     let outcome = Runner::new().resume(&second, state, RunContext::new()).await?;
-    println!("{}", outcome.finished().map_or("interrupted again", |result| result.output()));
+    println!("{}", outcome.finished().map_or("interrupted again", RunResult::output));
     Ok(())
 }

@@ -5,6 +5,7 @@
 
 mod support;
 
+use toolmark::agents::RunResult;
 use toolmark::models::Item;
 use toolmark::models::scripted::Turn;
 use toolmark::prelude::*;
@@ -35,6 +36,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let script = [Turn::call("get_data_json", json!({"input": "the visitors of May"})), Turn::text("{output}")];
     let reporter = Agent::builder("Reporter").tool(tool).model(support::model(script)?).build()?;
     let outcome = Runner::new().run(&reporter, "How many visitors came in May?", RunContext::new()).await?;
-    println!("{}", outcome.finished().map_or("interrupted", |result| result.output()));
+    println!("{}", outcome.finished().map_or("interrupted", RunResult::output));
     Ok(())
 }

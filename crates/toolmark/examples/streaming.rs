@@ -6,7 +6,7 @@
 mod support;
 
 use futures_util::StreamExt as _;
-use toolmark::agents::RunEvent;
+use toolmark::agents::{RunEvent, RunResult};
 use toolmark::models::ModelEvent;
 use toolmark::models::scripted::Turn;
 use toolmark::prelude::*;
@@ -33,6 +33,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let outcome = stream.outcome().await?;
-    println!("{} turns", outcome.finished().map_or(0, |result| result.turns()));
+    println!("{} turns", outcome.finished().map_or(0, RunResult::turns));
     Ok(())
 }

@@ -21,9 +21,9 @@ use toolmark_store::{DefinitionKind, Location, Store};
 
 use self::when::When;
 use crate::cli::Place;
-use crate::commands::up::{location, open_for};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::place::open_for;
 use crate::workspace::Written;
 
 #[derive(Debug, Args)]
@@ -276,7 +276,7 @@ async fn canonical(store: &Store, short: &str) -> Result<String, Failure> {
 
 /// The store of a gateway, which may be running. One that is not there is not made: an empty audit would be taken for a quiet one.
 pub(crate) async fn existing(place: &Place, written: &Written, readers: u32) -> Result<Store, Failure> {
-    match location(written, place.store.name.as_deref())? {
+    match place.location(written)? {
         Location::Memory => Err(Failure::refused(Exit::BadInput, &AuditError::Volatile)),
         Location::File(path) if !path.exists() => {
             let error = AuditError::NoStore(visible(&path.display().to_string(), 300));

@@ -12,6 +12,7 @@ use toolmark_core::explain::{Code, Explain};
 use toolmark_core::facts::Facts;
 use toolmark_core::gate::{Baseline, Learned};
 use toolmark_core::names::CanonicalName;
+use toolmark_gateway::baselines::in_store;
 use toolmark_policy::Caller;
 use toolmark_runtime::{Judged, Request, TaskName};
 use toolmark_store::audit::{AuditFilter, Outcome};
@@ -277,7 +278,7 @@ async fn diff(arguments: &BaselineDiff) -> Result<Exit, Failure> {
 
 /// A baseline in a file, or in the store.
 async fn read(name: &str, place: &Place) -> Result<Baseline, Failure> {
-    let Some(task) = name.strip_prefix("store:") else { return read_file(Path::new(name)) };
+    let Some(task) = in_store(name) else { return read_file(Path::new(name)) };
     let store = existing(place, &Written::find(place.config.as_deref())?, 1).await?;
     let text = store.baseline(task).await.map_err(failed)?;
     store.close().await.map_err(failed)?;

@@ -10,13 +10,12 @@ use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
 use toolmark_gateway::credentials;
 use toolmark_mcp::upstream::oauth::{Login, OAuthError, OAuthSettings, Vault, logout};
-use toolmark_store::Location;
 
 use crate::cli::Place;
-use crate::commands::up;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::place;
 use crate::workspace::Written;
 
 /// How long a person may take in the browser.
@@ -116,17 +115,11 @@ fn settings(written: &Written, pack: &str) -> Result<OAuthSettings, Failure> {
 }
 
 fn vault(written: &Written, place: &Place) -> Result<Vault, Failure> {
-    match up::location(written, place.store.name.as_deref())? {
-        Location::File(path) => Ok(Vault::beside(&path)),
-        Location::Memory => {
-            let why = "a store in memory has no place beside it".to_owned();
-            Err(refused(&OAuthError::Vault { path: "sqlite::memory:".into(), why }))
-        }
-        place @ Location::Postgres(_) => {
-            let why = "logins are kept in a file beside the store, and a database has no such place".to_owned();
-            Err(refused(&OAuthError::Vault { path: place.to_string(), why }))
-        }
-    }
+    let none = || {
+        let why = "a store in memory has no place beside it".to_owned();
+        refused(&OAuthError::Vault { path: "sqlite::memory:".into(), why })
+    };
+    place::logins(written, &place.location(written)?)?.ok_or_else(none)
 }
 
 /// Opens the address where a browser is; whoever has none opens it by hand.

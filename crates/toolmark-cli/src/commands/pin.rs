@@ -12,11 +12,11 @@ use toolmark_gateway::GatewayBuilder;
 use toolmark_store::Location;
 
 use crate::cli::Pin;
-use crate::commands::{diff, up};
+use crate::commands::diff;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::workspace::Written;
-use crate::{file, input, output};
+use crate::{file, input, output, place};
 
 /// Packs of which nothing is remembered.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +64,7 @@ fn tools(arguments: &Pin) -> Result<(Catalog, PathBuf), Failure> {
         input::require_tools(&[])?;
     }
     let written = Written::find(place.config.as_deref())?;
-    let location = up::location(&written, place.store.name.as_deref())?;
+    let location = place.location(&written)?;
     let (path, directory) = (named(written.lock_path()), written.directory().to_owned());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let catalog = runtime.block_on(remembered(GatewayBuilder::new(written.config, directory), &location))?;
@@ -72,7 +72,7 @@ fn tools(arguments: &Pin) -> Result<(Catalog, PathBuf), Failure> {
 }
 
 async fn remembered(builder: GatewayBuilder, location: &Location) -> Result<Catalog, Failure> {
-    let store = up::open(location).await?;
+    let store = place::open(location).await?;
     let builder = builder.store(store.clone()).unattended().recall().await;
     let builder = builder.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let known = builder.remembered().map_err(|error| Failure::Problems(error.problems().to_vec()))?;

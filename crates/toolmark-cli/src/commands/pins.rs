@@ -11,13 +11,13 @@ use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::{Lock, Pinned};
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
-use toolmark_store::{HowPinned, Location, Pin, Store};
+use toolmark_store::{HowPinned, Pin, Store};
 
 use crate::cli::Place;
-use crate::commands::up::{location, open};
 use crate::commands::{diff, resolve};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::who;
 use crate::workspace::Written;
 use crate::{input, output};
 
@@ -237,8 +237,7 @@ async fn accept(arguments: &PinsAccept, known: &Known) -> Result<Exit, Failure> 
             Some(_) | None => accepted.push((tool.canonical().to_string(), Pinned::whole(tool))),
         }
     }
-    let who = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
-    let who = visible(who.as_deref().filter(|who| !who.is_empty()).unwrap_or("local"), 100);
+    let who = who::name(None);
     let done = known.store.accept_pins(&accepted, HowPinned::Accepted, &who).await;
     done.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     if arguments.json {
@@ -272,10 +271,7 @@ async fn forget(arguments: &PinsForget, known: &Known) -> Result<Exit, Failure> 
 impl Known {
     async fn read(place: &Place) -> Result<Self, Failure> {
         let written = Written::find(place.config.as_deref())?;
-        let store = match location(&written, place.store.name.as_deref())? {
-            Location::Memory => return Err(Failure::refused(Exit::BadInput, &PinsError::Volatile)),
-            place @ (Location::File(_) | Location::Postgres(_)) => open(&place).await?,
-        };
+        let store = place.open(&written, &PinsError::Volatile).await?;
         let failed = |error| Failure::refused(Exit::Failed, &error);
         let (pins, seen) = (store.pins().await.map_err(failed)?, store.seen_tools().await.map_err(failed)?);
         Ok(Self { store, pins, lock: written.lock()?, seen })

@@ -11,6 +11,7 @@ use clap::Args;
 use serde_json::json;
 use toolmark_core::pins::Pins;
 use toolmark_gateway::assemble::{self, Strictness, Surroundings};
+use toolmark_gateway::baselines;
 use toolmark_gateway::replay::{ReplaySettings, remembered_catalog, replay};
 use toolmark_runtime::Workspace;
 use toolmark_runtime::replay::{Change, Report};
@@ -91,7 +92,9 @@ async fn again(arguments: &ReplayCalls) -> Result<Exit, Failure> {
 async fn workspace(store: &Store, new: &New, written: &Written) -> Result<Workspace, Failure> {
     let catalog = remembered_catalog(store).await.map_err(failed)?;
     let environment = |name: &str| std::env::var(name).ok();
-    let surroundings = Surroundings { directory: &new.directory, environment: &environment, effects: None };
+    let baselines = baselines::read(&new.config, store).await.map_err(failed)?;
+    let directory = new.directory.as_path();
+    let surroundings = Surroundings { directory, environment: &environment, baselines: &baselines, effects: None };
     let pins = Pins::new(written.lock()?).accepted(Arc::new(store.pinned().await.map_err(failed)?));
     assemble::workspace(&new.config, catalog, pins, &surroundings, Strictness::Running)
         .map_err(|error| Failure::Problems(error.problems().to_vec()))

@@ -37,7 +37,8 @@ async fn stdio(arguments: &Stdio) -> Result<Exit, Failure> {
     }
     let (store, sink) = up::remember(&written, arguments.store.name.as_deref()).await?;
     let followed = up::reload::Followed::new(&written);
-    let gateway = up::start(written, &store, &sink).await?;
+    let vault = up::logins(&written, arguments.store.name.as_deref());
+    let gateway = up::start(written, &store, &sink, vault).await?;
     if let Some(task) = &arguments.task {
         let snapshot = gateway.snapshot();
         let found = snapshot.workspace().tasks().find(task).map(|_| ());

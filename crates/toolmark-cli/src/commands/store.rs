@@ -13,10 +13,10 @@ use toolmark_store::transfer::{ExportStoreError, Exported, ImportStoreError, Imp
 use toolmark_store::{Location, Migration, Store};
 
 use crate::cli::Place;
-use crate::commands::up::{location, migrate};
 use crate::exit::Exit;
 use crate::failure::{Failure, FileError};
 use crate::output;
+use crate::place::{close, migrate};
 use crate::workspace::Written;
 
 #[derive(Debug, Subcommand)]
@@ -219,7 +219,7 @@ fn tell(arguments: &StoreImport, place: &Location, done: &Imported, found: &Veri
 /// Opens the store of a place. One that is to be read must be there: an empty one would pass for it.
 async fn open(place: &Place, must_be_there: bool) -> Result<(Store, Location, Migration), Failure> {
     let written = Written::find(place.config.as_deref())?;
-    let location = location(&written, place.store.name.as_deref())?;
+    let location = place.location(&written)?;
     let refuse = |exit, error: StoreUnusable| Err(Failure::refused(exit, &error));
     match &location {
         Location::Memory => return refuse(Exit::BadInput, StoreUnusable::Volatile),
@@ -230,12 +230,6 @@ async fn open(place: &Place, must_be_there: bool) -> Result<(Store, Location, Mi
     }
     let (store, done) = migrate(&location).await?;
     Ok((store, location, done))
-}
-
-async fn close(store: &Store) {
-    if let Err(error) = store.close().await {
-        output::warn(&format!("the store: {error}"));
-    }
 }
 
 fn is_standard(path: &Path) -> bool {

@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::exposure::ProfileName;
 use toolmark_core::text::visible;
-use toolmark_store::{Location, Micros, NewToken, Scope, Store, Token, TokenSecret};
+use toolmark_store::{Micros, NewToken, Scope, Token, TokenSecret};
 
 use crate::cli::Place;
-use crate::commands::up::{location, open};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::place::close;
 use crate::workspace::Written;
 
 #[derive(Debug, Subcommand)]
@@ -114,7 +114,7 @@ pub(crate) fn run(command: &TokenCommand) -> Result<Exit, Failure> {
 async fn create(arguments: &TokenCreate) -> Result<Exit, Failure> {
     let written = Written::find(arguments.place.config.as_deref())?;
     check(&written, arguments)?;
-    let store = arguments.place.open(&written).await?;
+    let store = arguments.place.open(&written, &TokenError::Volatile).await?;
     let secret = TokenSecret::random().map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let scope = |names: &[String]| if names.is_empty() { Scope::All } else { Scope::only(names) };
     let new = NewToken {
@@ -144,7 +144,7 @@ async fn create(arguments: &TokenCreate) -> Result<Exit, Failure> {
 
 async fn list(arguments: &TokenList) -> Result<Exit, Failure> {
     let written = Written::find(arguments.place.config.as_deref())?;
-    let store = arguments.place.open(&written).await?;
+    let store = arguments.place.open(&written, &TokenError::Volatile).await?;
     let rows = store.tokens().await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     close(&store).await;
     if arguments.json {
@@ -177,7 +177,7 @@ async fn list(arguments: &TokenList) -> Result<Exit, Failure> {
 
 async fn revoke(arguments: &TokenRevoke) -> Result<Exit, Failure> {
     let written = Written::find(arguments.place.config.as_deref())?;
-    let store = arguments.place.open(&written).await?;
+    let store = arguments.place.open(&written, &TokenError::Volatile).await?;
     let failed = |error| Failure::refused(Exit::Failed, &error);
     let rows = store.tokens().await.map_err(failed)?;
     // Names are unique among those that can be revoked.
@@ -197,22 +197,6 @@ async fn revoke(arguments: &TokenRevoke) -> Result<Exit, Failure> {
         output::line(format_args!("`{}` is revoked", output::safe(&token.name)))?;
     }
     Ok(Exit::Success)
-}
-
-impl Place {
-    async fn open(&self, written: &Written) -> Result<Store, Failure> {
-        match location(written, self.store.name.as_deref())? {
-            Location::Memory => Err(Failure::refused(Exit::BadInput, &TokenError::Volatile)),
-            place @ (Location::File(_) | Location::Postgres(_)) => open(&place).await,
-        }
-    }
-}
-
-/// What was asked for is written; a store that ends a moment later does not change that.
-async fn close(store: &Store) {
-    if let Err(error) = store.close().await {
-        output::warn(&format!("the store: {error}"));
-    }
 }
 
 /// A token for something that does not exist lets nobody in, and nobody knows why.

@@ -4,10 +4,10 @@ mod postgres {
     use std::fs;
     use std::time::Duration;
 
-    use serde_json::{Value, json};
+    use serde_json::json;
     use tempfile::TempDir;
 
-    use crate::support::{Effects, Node, approver, call, decide, json_of, question, send};
+    use crate::support::{Effects, Node, approver, call, decide, json_of, question, send, text, write};
 
     struct Two {
         effects: Effects,
@@ -30,19 +30,11 @@ mod postgres {
         Two { effects, folder, store, first, second, token }
     }
 
-    fn plain(address: &str, number: u64) -> Value {
-        call(address, "write", number, &json!({}), &json!({})).expect("an answer")
-    }
-
-    fn text(answer: &Value) -> &str {
-        answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
-    }
-
     #[test]
     #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
     fn what_one_node_asks_another_decides_and_a_third_party_sees_on_both() {
         let two = two("");
-        let id = question(&plain(&two.first.address, 1)).expect("a question");
+        let id = question(&write(&two.first.address, 1)).expect("a question");
         let head = format!("GET /api/approvals/{id} HTTP/1.1\r\nAuthorization: Bearer {}", two.token);
         let (status, shown) = send(&two.second.address, &head, "").expect("an answer");
         assert_eq!((status, shown["tool"].as_str()), (200, Some("effects.write")));
@@ -52,8 +44,8 @@ mod postgres {
         let (status, late) =
             decide(&two.first.address, &two.token, &id, &json!({"decision": "reject"})).expect("an answer");
         assert_eq!((status, late["error"]["code"].as_str()), (409, Some("approval-decided")));
-        assert_eq!(text(&plain(&two.first.address, 1)), "wrote 1");
-        assert!(question(&plain(&two.second.address, 1)).is_some(), "one approval, one run");
+        assert_eq!(text(&write(&two.first.address, 1)), "wrote 1");
+        assert!(question(&write(&two.second.address, 1)).is_some(), "one approval, one run");
         assert_eq!(two.effects.seen().get(&1), Some(&1));
     }
 
@@ -109,7 +101,7 @@ mod postgres {
             std::thread::sleep(Duration::from_millis(100));
         }
         assert_eq!(state().as_deref(), Some("parked"));
-        assert_eq!(text(&plain(&two.second.address, 3)), "wrote 3", "the decision holds");
+        assert_eq!(text(&write(&two.second.address, 3)), "wrote 3", "the decision holds");
         assert_eq!(two.effects.seen().get(&3), Some(&1));
     }
 
@@ -117,14 +109,14 @@ mod postgres {
     #[ignore = "needs a PostgreSQL in TOOLMARK_TEST_POSTGRES; `cargo xtask test` starts one"]
     fn a_grant_of_one_node_holds_on_the_other_and_so_does_taking_it_back() {
         let two = two("");
-        let id = question(&plain(&two.first.address, 4)).expect("a question");
+        let id = question(&write(&two.first.address, 4)).expect("a question");
         let always = json!({"decision": "approve", "scope": "always"});
         let (status, decided) = decide(&two.first.address, &two.token, &id, &always).expect("an answer");
         assert_eq!(status, 200, "{decided}");
         let holds = |wanted: bool, numbers: std::ops::Range<u64>| {
             numbers.into_iter().any(|number| {
                 std::thread::sleep(Duration::from_millis(100));
-                question(&plain(&two.second.address, number)).is_none() == wanted
+                question(&write(&two.second.address, number)).is_none() == wanted
             })
         };
         assert!(holds(true, 100..150), "the other node hears of it");

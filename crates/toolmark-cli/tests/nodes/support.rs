@@ -1,39 +1,63 @@
 //! A server that counts what really reaches it, gateways in front of it, and somebody who calls and decides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 /// An MCP server of the old era over HTTP. Each call of `write` or `note` is an effect.
 pub(crate) struct Effects {
     port: u16,
-    seen: Arc<Mutex<BTreeMap<u64, u32>>>,
+    book: Arc<Book>,
+}
+
+/// What happened at the server, and which answers it keeps back.
+#[derive(Default)]
+struct Book {
+    seen: Mutex<BTreeMap<u64, u32>>,
+    held: Mutex<BTreeSet<u64>>,
+    freed: Condvar,
 }
 
 impl Effects {
     pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let seen: Arc<Mutex<BTreeMap<u64, u32>>> = Arc::default();
-        let counted = Arc::clone(&seen);
+        let book: Arc<Book> = Arc::default();
+        let counted = Arc::clone(&book);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let counted = Arc::clone(&counted);
                 std::thread::spawn(move || serve(stream, &counted));
             }
         });
-        Self { port, seen }
+        Self { port, book }
     }
 
     /// How often each number was written.
     pub(crate) fn seen(&self) -> BTreeMap<u64, u32> {
-        self.seen.lock().expect("not poisoned").clone()
+        self.book.seen.lock().expect("not poisoned").clone()
+    }
+
+    /// How often this number was written.
+    pub(crate) fn of(&self, number: u64) -> u32 {
+        self.seen().get(&number).copied().unwrap_or_default()
+    }
+
+    /// From now on the answer about this number is kept back; the effect is not.
+    pub(crate) fn hold(&self, number: u64) {
+        self.book.held.lock().expect("not poisoned").insert(number);
+    }
+
+    /// Lets it go.
+    pub(crate) fn free(&self, number: u64) {
+        self.book.held.lock().expect("not poisoned").remove(&number);
+        self.book.freed.notify_all();
     }
 
     /// A configuration with this server: `write` is asked about, `note` is not.
@@ -46,7 +70,7 @@ impl Effects {
     }
 }
 
-fn serve(stream: TcpStream, seen: &Mutex<BTreeMap<u64, u32>>) {
+fn serve(stream: TcpStream, book: &Book) {
     let mut reader = BufReader::new(match stream.try_clone() {
         Ok(stream) => stream,
         Err(_) => return,
@@ -76,7 +100,7 @@ fn serve(stream: TcpStream, seen: &Mutex<BTreeMap<u64, u32>>) {
         if reader.read_exact(&mut body).is_err() {
             return;
         }
-        let answer = (method == "POST").then(|| answer(&body, seen)).flatten();
+        let answer = (method == "POST").then(|| answer(&body, book)).flatten();
         let head = match (&answer, method.as_str()) {
             (Some(_), _) => "200 OK",
             (None, "POST") => "202 Accepted",
@@ -93,7 +117,7 @@ fn serve(stream: TcpStream, seen: &Mutex<BTreeMap<u64, u32>>) {
     }
 }
 
-fn answer(body: &[u8], seen: &Mutex<BTreeMap<u64, u32>>) -> Option<Value> {
+fn answer(body: &[u8], book: &Book) -> Option<Value> {
     let message: Value = serde_json::from_slice(body).ok()?;
     let id = message.get("id")?.clone();
     let result = match message["method"].as_str()? {
@@ -109,7 +133,9 @@ fn answer(body: &[u8], seen: &Mutex<BTreeMap<u64, u32>>) -> Option<Value> {
         }
         "tools/call" => {
             let number = message["params"]["arguments"]["n"].as_u64()?;
-            *seen.lock().ok()?.entry(number).or_default() += 1;
+            *book.seen.lock().ok()?.entry(number).or_default() += 1;
+            let held = book.held.lock().ok()?;
+            drop(book.freed.wait_while(held, |held| held.contains(&number)).ok()?);
             json!({"content": [{"type": "text", "text": format!("wrote {number}")}]})
         }
         _ => return Some(json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "not known"}})),
@@ -182,6 +208,8 @@ pub(crate) fn send(address: &str, head: &str, body: &str) -> io::Result<(u16, Va
     let broken = || io::Error::new(io::ErrorKind::UnexpectedEof, "no whole answer");
     let (head, body) = text.split_once("\r\n\r\n").ok_or_else(broken)?;
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(broken)?;
+    // What takes its time is answered as an event, the last of its stream.
+    let body = body.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap_or(body);
     let value = serde_json::from_str(body).map_err(|_| broken())?;
     Ok((status, value))
 }
@@ -224,4 +252,26 @@ pub(crate) fn question(answer: &Value) -> Option<String> {
 pub(crate) fn approver(folder: &Path, store: &str) -> String {
     let made = json_of(folder, &["token", "create", "ann", "--approver", "--json", "--store", store]);
     made["token"].as_str().expect("a token").to_owned()
+}
+
+/// Calls `write` as a client that cannot ask anybody.
+pub(crate) fn write(address: &str, number: u64) -> Value {
+    call(address, "write", number, &json!({}), &json!({})).expect("an answer")
+}
+
+/// What a result says.
+pub(crate) fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+/// Waits until something is the case. Nothing is measured; this only ends what hangs.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let ends = Instant::now() + Duration::from_secs(120);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < ends, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }

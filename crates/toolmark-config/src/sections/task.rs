@@ -16,7 +16,8 @@ table! {
         /// What a call gets that is not expected.
         #[schemars(with = "MismatchWord")]
         pub on_mismatch: OnMismatch,
-        /// A file with what earlier approved runs did. Calls that do something else do not fit the task.
+        /// What earlier approved runs did: a file, or `store:NAME` for what `toolmark baseline learn` keeps in the store. Calls that do
+        /// something else do not fit the task.
         pub baseline: Option<String>,
         /// The tools that are listed in this task, in any spelling, with `*`; without it, all.
         pub tools: Option<Vec<String>>,

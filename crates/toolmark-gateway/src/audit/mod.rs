@@ -6,6 +6,7 @@ mod ids;
 pub(crate) mod redact;
 pub(crate) mod retention;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,7 +19,7 @@ use toolmark_core::digest::ArgumentDigest;
 use toolmark_core::text::visible;
 use toolmark_core::verdict::{Decision, Reason};
 use toolmark_policy::Caller;
-use toolmark_runtime::{DispatchErrorKind, End, Keeping, NotKept, Record, Recorder, Stray, StrayKind};
+use toolmark_runtime::{DispatchErrorKind, End, Keeping, NotKept, Origin, Record, Recorder, Stray, StrayKind};
 use toolmark_store::Micros;
 use toolmark_store::audit::{AuditRecord, AuditSink, AuditTool, Bodies, Outcome, RecordError, Timings};
 use uuid::Uuid;
@@ -61,17 +62,20 @@ impl AuditRecorder {
     }
 
     /// What every row begins with.
-    fn begun(id: Uuid, lookup: &str, caller: &Caller<'_>, outcome: Outcome) -> AuditRecord {
+    fn begun(id: Uuid, lookup: &str, caller: &Caller<'_>, origin: Origin, outcome: Outcome) -> AuditRecord {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = Micros::new(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
         let mut row = AuditRecord::new(id, time, lookup.into(), outcome);
         row.caller = Some(caller.name().into());
         row.session = caller.session().map(Into::into);
+        row.era = origin.era.map(Cow::Borrowed);
+        row.transport = origin.transport.map(Cow::Borrowed);
+        row.trace = origin.trace;
         row
     }
 
     fn row(&self, record: &Record<'_>, outcome: Outcome) -> AuditRecord {
-        let mut row = Self::begun(record.id, record.lookup, &record.caller, outcome);
+        let mut row = Self::begun(record.id, record.lookup, &record.caller, record.origin, outcome);
         row.tool = Some(AuditTool {
             canonical: Arc::clone(&record.identity.canonical),
             mark: record.identity.mark,
@@ -197,7 +201,7 @@ impl Recorder for AuditRecorder {
             StrayKind::Ambiguous => Outcome::Ambiguous,
             StrayKind::Unreadable => Outcome::Invalid,
         };
-        let mut row = Self::begun(self.ids.now(), &lookup, &stray.caller, end);
+        let mut row = Self::begun(self.ids.now(), &lookup, &stray.caller, stray.origin, end);
         row.tool = stray.tool.map(|tool| AuditTool {
             canonical: tool.canonical().as_str().into(),
             mark: tool.mark(),

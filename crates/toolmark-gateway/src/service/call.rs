@@ -11,7 +11,7 @@ use toolmark_core::explain::Explain as _;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Decision;
-use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember};
+use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember, Via};
 use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
@@ -19,14 +19,14 @@ use toolmark_mcp::wire::{RawObject, ResultType, codes, write};
 use toolmark_policy::Caller;
 use toolmark_runtime::approve::Pass;
 use toolmark_runtime::{
-    Arrived, Brought, DispatchError, DispatchErrorKind, Passage, Request, Settled, Stray, StrayKind,
+    Arrived, Brought, DispatchError, DispatchErrorKind, Origin, Passage, Request, Settled, Stray, StrayKind,
 };
 
 use super::ask::{Person, handed, wanted};
 use super::{Front, no_view, object, view_name};
 use crate::pack::PackHandle;
 use crate::snapshot::Snapshot;
-use crate::telemetry::CallSpan;
+use crate::telemetry::{self, CallSpan};
 use crate::view::View;
 
 /// The key under which results say what became of the call.
@@ -62,11 +62,13 @@ impl Front {
             Some(session) => caller.in_session(session),
             None => caller,
         };
+        let origin = origin(&request, span.as_deref());
         let raw = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
         let stray = |tool, kind| Stray {
             lookup: params.name(),
             tool,
             caller,
+            origin,
             task: view.task().map(|task| task.name().as_str()),
             arguments_size: raw.len(),
             kind,
@@ -93,6 +95,7 @@ impl Front {
             request: Request { tool, arguments: &arguments, task: view.task(), caller },
             read: &read,
             size: raw.len(),
+            origin,
         };
         let named = view.name_of(tool).and_then(|name| view.param_headers(name));
         // The arguments that are sent, which may be others than those that came, are repeated in headers.
@@ -142,6 +145,16 @@ impl Front {
             }
         }
     }
+}
+
+/// How a call came in.
+fn origin(request: &Incoming, span: Option<&CallSpan>) -> Origin {
+    let transport = match request.via {
+        Via::Pipe => "stdio",
+        Via::Http(_) => "http",
+    };
+    let trace = span.map_or_else(|| telemetry::trace(request), |span| Some(span.trace()));
+    Origin { era: Some(request.version.as_str()), transport: Some(transport), trace }
 }
 
 /// Sends the call to the pack of its tool, once.

@@ -8,6 +8,7 @@ mod line;
 mod receiver;
 mod span;
 
+pub(crate) use context::trace;
 pub use export::SpanStats;
 pub(crate) use export::Traces;
 pub(crate) use line::Told;

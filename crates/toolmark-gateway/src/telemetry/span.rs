@@ -76,6 +76,11 @@ impl Traces {
 }
 
 impl CallSpan {
+    /// The trace that the call is part of.
+    pub(crate) fn trace(&self) -> [u8; 16] {
+        self.own.trace
+    }
+
     /// The `_meta` with which the server hears of the trace.
     pub(crate) fn meta(&self, request: &Incoming) -> Bytes {
         // A trace that nobody records is passed on as it came.

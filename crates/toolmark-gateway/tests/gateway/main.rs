@@ -3,8 +3,10 @@
 
 mod addresses;
 mod audit;
+mod baselines;
 mod eras;
 mod memory;
+mod origins;
 mod packs;
 mod pins;
 mod questions;

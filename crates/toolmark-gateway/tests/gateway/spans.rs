@@ -28,17 +28,17 @@ use toolmark_mcp::downstream::{Caller, Endpoint, Settings};
 use crate::addresses::send;
 use crate::support::{ERAS, Era, Running, by_http, by_stdio, call, http_fixture, request, text};
 
-const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-const PARENT: &str = "00f067aa0ba902b7";
+pub(crate) const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+pub(crate) const PARENT: &str = "00f067aa0ba902b7";
 
 /// A receiver that takes what it is sent, or answers with a status of its choice.
-struct Receiver {
+pub(crate) struct Receiver {
     address: SocketAddr,
     got: Arc<Mutex<Vec<(HeaderMap, ExportTraceServiceRequest)>>>,
 }
 
 impl Receiver {
-    async fn start(status: StatusCode) -> Self {
+    pub(crate) async fn start(status: StatusCode) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let got = Arc::<Mutex<Vec<_>>>::default();
@@ -68,7 +68,7 @@ impl Receiver {
         Self { address, got }
     }
 
-    fn config(&self) -> String {
+    pub(crate) fn config(&self) -> String {
         format!(
             "[telemetry.otlp]\nendpoint = \"http://{}\"\nservice_name = \"a-gateway\"\nheaders = {{ x-key = \"s3cret\" }}\n",
             self.address
@@ -83,7 +83,7 @@ impl Receiver {
     }
 
     /// The only span with a name.
-    fn span(&self, name: &str) -> Span {
+    pub(crate) fn span(&self, name: &str) -> Span {
         let spans = self.spans();
         let mut found = spans.iter().filter(|span| span.name == name);
         let (first, second) = (found.next(), found.next());
@@ -106,7 +106,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A call of the tool that tells its metadata, within a span of the client.
-fn within(flags: &str) -> CallToolRequestParams {
+pub(crate) fn within(flags: &str) -> CallToolRequestParams {
     let Value::Object(meta) = json!({
         "traceparent": format!("00-{TRACE}-{PARENT}-{flags}"),
         "tracestate": "vendor=1",

@@ -98,7 +98,14 @@ fn call_with(
     let pipeline = Pipeline::new(Arc::new(approvals), Arc::clone(&kept) as _);
     let tool = workspace.catalog().find(tool, |_| true).unwrap();
     let request = Request { tool, arguments, task: None, caller: Caller::new("alice") };
-    let arrived = Arrived { id: Uuid::nil(), lookup: tool.canonical().as_str(), request, read: &Json::Null, size: 2 };
+    let arrived = Arrived {
+        id: Uuid::nil(),
+        lookup: tool.canonical().as_str(),
+        request,
+        read: &Json::Null,
+        size: 2,
+        origin: Origin::default(),
+    };
     let ran = Cell::new(0);
     let run = pipeline.run(
         &workspace,
@@ -184,7 +191,14 @@ fn a_call_that_is_given_up_is_recorded() {
     let tool = workspace.catalog().find("tracker.list_issues", |_| true).unwrap();
     let arguments = json!({});
     let request = Request { tool, arguments: &arguments, task: None, caller: Caller::new("alice") };
-    let arrived = Arrived { id: Uuid::nil(), lookup: "list_issues", request, read: &Json::Null, size: 2 };
+    let arrived = Arrived {
+        id: Uuid::nil(),
+        lookup: "list_issues",
+        request,
+        read: &Json::Null,
+        size: 2,
+        origin: Origin::default(),
+    };
     let run = pipeline.run(
         &workspace,
         &arrived,

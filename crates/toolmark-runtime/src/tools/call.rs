@@ -23,9 +23,13 @@ use super::turn::Turn;
 use crate::approve::{Client, NoClient};
 use crate::dispatch::DispatchErrorKind;
 use crate::examine::{Outcome, Request};
+use crate::origin::Origin;
 use crate::pipeline::{Arrived, Brought, Settled};
 use crate::record::{Stray, StrayKind};
 use crate::task::TaskName;
+
+/// Calls of the program itself come over no wire.
+const LIBRARY: Origin = Origin { era: None, transport: Some("library"), trace: None };
 
 /// A call as a model made it.
 #[derive(Clone, Copy)]
@@ -161,7 +165,7 @@ impl Turn {
         let against = (!demands.reasons.is_empty()).then(|| self.pipeline().against(demands.reasons));
         let pipeline = against.as_ref().unwrap_or_else(|| self.pipeline());
         let id = call.record.unwrap_or_else(Uuid::now_v7);
-        let arrived = Arrived { id, lookup: call.name, request, read: &read, size: text.len() };
+        let arrived = Arrived { id, lookup: call.name, request, read: &read, size: text.len(), origin: LIBRARY };
         let may_change = !self.workspace().known(tool).is_pure();
         // What ran too long has a text for the model and no result for the record.
         let late = Mutex::new(None);
@@ -269,6 +273,7 @@ impl Turn {
 
     fn stray<'s>(&'s self, call: &'s ToolCall<'_>, tool: Option<&'s Tool>, kind: StrayKind) -> Stray<'s> {
         Stray {
+            origin: LIBRARY,
             lookup: call.name,
             tool,
             caller: self.caller(),

@@ -1,7 +1,9 @@
 //! One call as it is remembered: plain data that the pipeline fills in and nobody changes afterwards.
 //!
-//! Texts are `Arc<str>`: most are the same for many calls, and sharing them keeps the hot path free of copies.
+//! Texts are `Arc<str>`, or borrowed where there are only a few: most are the same for many calls, and sharing them keeps the hot path
+//! free of copies.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,9 +26,9 @@ pub struct AuditRecord {
     /// The session it belongs to, if there are sessions.
     pub session: Option<Arc<str>>,
     /// The revision of the protocol.
-    pub era: Option<Arc<str>>,
+    pub era: Option<Cow<'static, str>>,
     /// How the call came in: `http`, `stdio`, `library`.
-    pub transport: Option<Arc<str>>,
+    pub transport: Option<Cow<'static, str>>,
     /// The name that was called, as it was written.
     pub called: Arc<str>,
     /// The tool that it means, if it means one.
@@ -182,8 +184,6 @@ impl AuditRecord {
         let shared = [
             &self.caller,
             &self.session,
-            &self.era,
-            &self.transport,
             &self.task,
             &self.reasons,
             &self.rules,
@@ -196,6 +196,7 @@ impl AuditRecord {
             [&bodies.arguments, &bodies.result].into_iter().flatten().map(|text| text.len()).sum::<usize>()
         });
         let texts: usize = shared.into_iter().flatten().map(|text| text.len()).sum();
+        // Of era and transport there are few, and what a call brings is not copied.
         let tool = self.tool.as_ref().map_or(0, |tool| tool.canonical.len());
         size_of::<Self>() + self.called.len() + texts + tool + bodies
     }

@@ -4,6 +4,7 @@
 //! Everything that writes is one transaction. A server that is gone is [`Fault::Unreachable`], which may pass: connections are made
 //! anew when it is back, and nothing here needs to be started again.
 
+mod absence;
 mod address;
 mod approvals;
 mod audit;
@@ -34,9 +35,10 @@ use toolmark_core::approval::{
 pub use self::address::Address;
 pub(crate) use self::address::Misspelled;
 use self::audit::Doubts;
+use self::node::Holders;
 use crate::approvals::AskFilter;
 use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, Claim, Counters, DefinitionsChange, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
@@ -59,6 +61,7 @@ pub struct Postgres {
     place: Location,
     patience: Duration,
     doubts: Doubts,
+    holders: Holders,
 }
 
 /// A transaction that is rolled back unless it is committed.
@@ -248,7 +251,7 @@ impl Backend for Postgres {
         self.within(self.load_open(node))
     }
 
-    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>> {
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Claim> {
         self.within(self.take_node(node))
     }
 
@@ -415,6 +418,7 @@ impl Backend for Postgres {
     fn close(&self) -> Answer<'_, ()> {
         Box::pin(async {
             self.pool.close().await;
+            self.holders.ended(self.patience).await;
             Ok(())
         })
     }

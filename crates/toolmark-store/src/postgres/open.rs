@@ -35,7 +35,8 @@ impl Postgres {
         connection.close().await.map_err(|error| error_at(&place, &error))?;
         let pool = pool(settings, settings.readers.max(1) + WRITERS).connect_lazy_with(address.options().clone());
         let patience = settings.patience;
-        let store = Self { pool, address: address.clone(), place, patience, doubts: super::Doubts::default() };
+        let (doubts, holders) = (super::Doubts::default(), super::Holders::default());
+        let store = Self { pool, address: address.clone(), place, patience, doubts, holders };
         Ok((store, before))
     }
 

@@ -5,14 +5,14 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::PathBuf;
 
 use super::Sqlite;
-use crate::backend::Held;
+use crate::backend::Claim;
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
 
 impl Sqlite {
     /// Takes a chain for this process, unless another has it. A store in memory is this process's alone.
-    pub(super) fn lock_node(&self, node: &str) -> Result<Option<Held>, StoreError> {
-        let Location::File(path) = &self.place else { return Ok(Some(Box::new(()))) };
+    pub(super) fn lock_node(&self, node: &str) -> Result<Claim, StoreError> {
+        let Location::File(path) = &self.place else { return Ok(Claim::Ours(Box::new(()))) };
         let legal = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
         let safe: String = node.chars().map(|character| if legal(character) { character } else { '_' }).collect();
         let mut name = path.clone().into_os_string();
@@ -20,8 +20,8 @@ impl Sqlite {
         let failed = |error: std::io::Error| StoreError::new(&self.place, Fault::Unreachable, &error.to_string());
         let file = open(&PathBuf::from(name)).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(file))),
-            Err(TryLockError::WouldBlock) => Ok(None),
+            Ok(()) => Ok(Claim::Ours(Box::new(file))),
+            Err(TryLockError::WouldBlock) => Ok(Claim::Others),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }

@@ -25,7 +25,7 @@ use toolmark_core::approval::{
 
 use crate::approvals::AskFilter;
 use crate::audit::{AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, Chain, ChainRow, Head, Order};
-use crate::backend::{Answer, Backend, Counters, DefinitionsChange, Held, NamesChange, TokenRow};
+use crate::backend::{Answer, Backend, Claim, Counters, DefinitionsChange, NamesChange, TokenRow};
 use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::{Fault, StoreError};
 use crate::location::Location;
@@ -239,7 +239,7 @@ impl Backend for Sqlite {
         Box::pin(self.load_open(node))
     }
 
-    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Held>> {
+    fn claim<'a>(&'a self, node: &'a str) -> Answer<'a, Claim> {
         Box::pin(std::future::ready(self.lock_node(node)))
     }
 

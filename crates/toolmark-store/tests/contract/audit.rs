@@ -39,8 +39,8 @@ fn full(number: u64) -> AuditRecord {
     AuditRecord {
         caller: text("me"),
         session: text("session \u{0} with a NUL"),
-        era: text("2026-07-28"),
-        transport: text("http"),
+        era: Some("2026-07-28".into()),
+        transport: Some("http".into()),
         called: "créate \u{202e} issue\n".into(),
         tool: Some(tool("github.create.issue")),
         task: text("tidy up"),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use tempfile::TempDir;
 use toolmark_store::{Location, Micros, Settings, Store};
@@ -86,7 +87,9 @@ impl Postgres {
 impl Place for Postgres {
     async fn open(&self) -> Store {
         let location = Location::parse(self.database.url()).expect("an address");
-        Store::open(&location, &self.clock.settings()).await.expect("a store")
+        // Machines under load take their time to connect.
+        let settings = Settings { patience: Duration::from_secs(60), ..self.clock.settings() };
+        Store::open(&location, &settings).await.expect("a store")
     }
 
     fn clock(&self) -> &TestClock {

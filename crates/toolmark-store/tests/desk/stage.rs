@@ -11,7 +11,7 @@ use toolmark_core::approval::{Ask, AskId, Given, Prompt, Ruling, Run, RunId, Run
 use toolmark_core::catalog::Catalog;
 use toolmark_policy::{Caller, PolicyConfig, Rule};
 use toolmark_runtime::approve::{Client, ClientAnswer, DecideError, Desk, DeskSettings, Later, Pass, Reach, Returned};
-use toolmark_runtime::{Arrived, Brought, NoRecords, Pipeline, Request, Settled, Workspace, WorkspaceBuilder};
+use toolmark_runtime::{Arrived, Brought, NoRecords, Origin, Pipeline, Request, Settled, Workspace, WorkspaceBuilder};
 use toolmark_store::approvals::{AskFilter, StoreLedger};
 use toolmark_store::{Micros, Store};
 use uuid::Uuid;
@@ -151,7 +151,14 @@ impl Stage {
         let caller = Caller::new(who);
         let caller = session.map_or(caller, |session| caller.in_session(session));
         let request = Request { tool, arguments, task: None, caller };
-        let arrived = Arrived { id: Uuid::now_v7(), lookup: self.tool, request, read: &read, size: text.len() };
+        let arrived = Arrived {
+            id: Uuid::now_v7(),
+            lookup: self.tool,
+            request,
+            read: &read,
+            size: text.len(),
+            origin: Origin::default(),
+        };
         let settled = self.pipeline.run(
             &self.workspace,
             &arrived,

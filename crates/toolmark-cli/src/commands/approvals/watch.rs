@@ -9,10 +9,12 @@ use toolmark_runtime::approve::{DecideError, Desk};
 use toolmark_store::Store;
 use toolmark_store::approvals::AskFilter;
 
-use super::{ApprovalsWatch, close, desk, failed, opened, refused, said};
+use super::decide::said;
+use super::{ApprovalsWatch, desk, failed, opened, refused};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::place::close;
 
 /// What somebody typed.
 enum Typed {

@@ -33,6 +33,15 @@ pub(super) async fn run(arguments: &AuditShow) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
+/// How a call came in: over what, in which revision of the protocol, as part of which trace.
+fn came(entry: &AuditEntry) -> String {
+    let record = &entry.record;
+    let trace = record.trace.map(|trace| format!("trace {:032x}", u128::from_be_bytes(trace)));
+    let parts = [record.transport.as_deref().map(output::safe), record.era.as_deref().map(output::safe), trace];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
+}
+
 fn print(entry: &AuditEntry) -> Result<(), Failure> {
     let record = &entry.record;
     let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map_or_else(|| "-".to_owned(), output::safe);
@@ -45,6 +54,7 @@ fn print(entry: &AuditEntry) -> Result<(), Failure> {
     }
     line("caller", &text(&record.caller))?;
     line("session", &text(&record.session))?;
+    line("came over", &came(entry))?;
     line("task", &text(&record.task))?;
     line("verdict", record.verdict.map_or("-", |verdict| verdict.as_str()))?;
     line("outcome", record.outcome.as_str())?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use toolmark_core::names::PackName;
 use toolmark_gateway::assemble::{self, Surroundings};
+use toolmark_gateway::baselines::Baselines;
 use toolmark_gateway::{Gateway, Reloaded, Watch};
 
 use crate::failure::Failure;
@@ -26,7 +27,8 @@ impl Followed {
     pub(crate) fn new(written: &Written) -> Option<Self> {
         let path = written.path.clone()?;
         let environment = |name: &str| std::env::var(name).ok();
-        let surroundings = Surroundings { directory: written.directory(), environment: &environment, effects: None };
+        let (directory, baselines) = (written.directory(), Baselines::default());
+        let surroundings = Surroundings { directory, environment: &environment, baselines: &baselines, effects: None };
         let mut files = assemble::files(&written.config, &surroundings);
         files.push(written.lock_path());
         let seen = fingerprint(&files, written.digest);

@@ -190,8 +190,14 @@ impl Line {
     /// Waits until a request can be sent.
     async fn ready(&mut self) -> Result<(), hyper::Error> {
         poll_fn(|cx| {
+            let nobody = &mut Context::from_waker(Waker::noop());
+            // Most are ready. Whoever were to be woken by such a connection would be woken by their own request.
+            self.drive(nobody);
+            if let Poll::Ready(ready) = self.sender.poll_ready(nobody) {
+                return Poll::Ready(ready);
+            }
             self.drive(cx);
-            self.sender.poll_ready(&mut Context::from_waker(Waker::noop()))
+            self.sender.poll_ready(nobody)
         })
         .await
     }

@@ -39,8 +39,8 @@ fn variants() -> Vec<AuditRecord> {
         AuditRecord { caller: text("x"), ..base.clone() },
         AuditRecord { caller: text(""), ..base.clone() },
         AuditRecord { session: text("x"), ..base.clone() },
-        AuditRecord { era: text("x"), ..base.clone() },
-        AuditRecord { transport: text("x"), ..base.clone() },
+        AuditRecord { era: Some("x".into()), ..base.clone() },
+        AuditRecord { transport: Some("x".into()), ..base.clone() },
         AuditRecord { tool: Some(tool.clone()), ..base.clone() },
         AuditRecord { tool: Some(AuditTool { canonical: "a.c".into(), ..tool.clone() }), ..base.clone() },
         AuditRecord {

@@ -1,5 +1,6 @@
 //! What many calls have in common, written once: rows of one tool, called under one name, for one task and under one policy.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,8 +22,8 @@ const KEY: &[u8] = b"toolmark/audit-kind/v1\0";
 /// What a row leaves out when it has one of these.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Kind {
-    era: Option<Arc<str>>,
-    transport: Option<Arc<str>>,
+    era: Option<Cow<'static, str>>,
+    transport: Option<Cow<'static, str>>,
     called: Arc<str>,
     mark: [u8; 32],
     definition: [u8; 32],
@@ -81,8 +82,9 @@ impl Kind {
     /// The same in every process: each part with its length in front.
     fn key(&self) -> [u8; 32] {
         let mut hash = Sha256::new_with_prefix(KEY);
-        let texts = [&self.era, &self.transport, &self.task, &self.policy, &self.judged];
-        for text in texts.into_iter().map(Option::as_deref).chain([Some(&*self.called)]) {
+        let few = [self.era.as_deref(), self.transport.as_deref()];
+        let texts = [&self.task, &self.policy, &self.judged].map(Option::as_deref);
+        for text in few.into_iter().chain(texts).chain([Some(&*self.called)]) {
             hash.update([u8::from(text.is_some())]);
             hash.update((text.map_or(0, str::len) as u64).to_be_bytes());
             hash.update(text.unwrap_or_default());

@@ -1,5 +1,6 @@
 //! Reading back: pages of records that match, and pages of a chain.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use sqlx::sqlite::SqliteRow;
@@ -271,8 +272,8 @@ fn record(row: &SqliteRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, S
         time: Micros::new(get(row, "time_us")?),
         caller: shared(row, "caller")?,
         session: shared(row, "session")?,
-        era: shared(row, "era")?,
-        transport: shared(row, "transport")?,
+        era: few(row, "era")?,
+        transport: few(row, "transport")?,
         called: shared(row, "called")?.ok_or("`called` is empty")?,
         tool: tool(row)?,
         task: shared(row, "task")?,
@@ -336,6 +337,11 @@ fn bytes<const N: usize>(row: &SqliteRow, column: &str) -> Result<Option<[u8; N]
         None => Ok(None),
         Some(bytes) => bytes.try_into().map(Some).map_err(|_| format!("`{column}` has {} bytes, not {N}", bytes.len())),
     }
+}
+
+/// One of few texts, as another version of this program may have written it.
+fn few(row: &SqliteRow, column: &str) -> Result<Option<Cow<'static, str>>, String> {
+    Ok(shared(row, column)?.map(|text| Cow::Owned(text.to_string())))
 }
 
 fn shared(row: &SqliteRow, column: &str) -> Result<Option<Arc<str>>, String> {

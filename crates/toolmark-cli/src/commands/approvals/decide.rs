@@ -1,0 +1,98 @@
+//! A yes, a no, and an answer that is taken back: who decides, and what is said about it.
+
+use std::time::SystemTime;
+
+use serde_json::json;
+use toolmark_core::approval::{ArgumentPattern, Ask, AskState, Given, GrantId, Ruling, Scope, Way};
+use toolmark_core::text::visible;
+use toolmark_store::{Micros, Store};
+
+use super::find::{find, pick};
+use super::{ApprovalsApprove, ApprovalsReject, ApprovalsRevoke, Who, desk, failed, opened, refused};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::place::close;
+use crate::{output, who};
+
+pub(super) async fn approve(arguments: &ApprovalsApprove) -> Result<Exit, Failure> {
+    let store = opened(&arguments.who.place).await?;
+    let ask = find(&store, &arguments.id).await?;
+    let given = arguments.who.given();
+    let scope = arguments.scope.unwrap_or(if arguments.vary.is_empty() { Scope::Once } else { Scope::Pattern });
+    let ruling = Ruling {
+        scope,
+        pattern: ArgumentPattern::freeing(&ask.arguments(), &arguments.vary).filter(|_| scope == Scope::Pattern),
+        edited: arguments.arguments.clone(),
+        expires: arguments.expires.map(|span| given.at.after(span)),
+        uses: arguments.uses,
+        any_policy: arguments.any_policy,
+        pin: arguments.pin,
+        seen: Some(ask.digest),
+        ..Ruling::once(true, given)
+    };
+    decide(&store, &ask, &ruling, arguments.who.json).await
+}
+
+pub(super) async fn reject(arguments: &ApprovalsReject) -> Result<Exit, Failure> {
+    let store = opened(&arguments.who.place).await?;
+    let ask = find(&store, &arguments.id).await?;
+    let given = arguments.who.given();
+    let scope = arguments.scope.unwrap_or(if arguments.vary.is_empty() { Scope::Once } else { Scope::Pattern });
+    let ruling = Ruling {
+        scope,
+        pattern: ArgumentPattern::freeing(&ask.arguments(), &arguments.vary).filter(|_| scope == Scope::Pattern),
+        message: arguments.message.clone(),
+        expires: arguments.expires.map(|span| given.at.after(span)),
+        ..Ruling::once(false, given)
+    };
+    decide(&store, &ask, &ruling, arguments.who.json).await
+}
+
+async fn decide(store: &Store, ask: &Ask, ruling: &Ruling, as_json: bool) -> Result<Exit, Failure> {
+    let decided = desk(store).decide(ask.id, ruling).await.map_err(refused)?;
+    close(store).await;
+    if as_json {
+        output::json(&decided.to_json())?;
+        return Ok(Exit::Success);
+    }
+    output::line(said(&decided))?;
+    Ok(Exit::Success)
+}
+
+pub(super) async fn revoke(arguments: &ApprovalsRevoke) -> Result<Exit, Failure> {
+    let store = opened(&arguments.who.place).await?;
+    let all = store.grants(true).await.map_err(failed)?;
+    let id = pick("grant", &arguments.id, all.iter().map(|grant| grant.id), GrantId::short)?;
+    desk(&store).revoke(id, &arguments.who.given()).await.map_err(refused)?;
+    close(&store).await;
+    if arguments.who.json {
+        output::json(&json!({"id": id, "state": "revoked"}))?;
+    } else {
+        output::line(format_args!("{} holds no more", id.short()))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// What was decided, in one line.
+pub(super) fn said(ask: &Ask) -> String {
+    let AskState::Decided(decided) = &ask.state else { return "not decided".into() };
+    let verb = if decided.allows { "approved" } else { "rejected" };
+    let tool = output::safe(&ask.canonical);
+    match decided.grant {
+        Some(grant) => format!(
+            "{verb} `{tool}` ({}); take it back with `toolmark approvals revoke {}`",
+            decided.scope,
+            grant.short()
+        ),
+        None => format!("{verb} `{tool}` ({})", decided.scope),
+    }
+}
+
+impl Who {
+    /// Who decides now.
+    pub(super) fn given(&self) -> Given {
+        let host = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
+        let from = host.map(|host| visible(host.trim(), 100)).filter(|host| !host.is_empty());
+        Given { by: who::name(self.name.as_deref()), way: Way::Cli, at: Micros::from(SystemTime::now()), from }
+    }
+}
