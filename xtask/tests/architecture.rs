@@ -14,9 +14,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-policy", &["toolmark-core"]),
     ("toolmark-config", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
-    ("toolmark-models", &["toolmark-core"]),
     // What it writes is compiled where it is used; it needs nothing of ours for that.
     ("toolmark-macros", &[]),
+    ("toolmark-models", &["toolmark-core"]),
+    ("toolmark-agents", &["toolmark-core", "toolmark-models", "toolmark-runtime"]),
     ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
     ("toolmark-store", &["toolmark-core", "toolmark-policy", "toolmark-runtime"]),
     (
@@ -31,7 +32,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolmark-store",
         ],
     ),
-    ("toolmark", &["toolmark-core", "toolmark-lint", "toolmark-macros", "toolmark-policy", "toolmark-runtime"]),
+    (
+        "toolmark",
+        &[
+            "toolmark-core",
+            "toolmark-lint",
+            "toolmark-macros",
+            "toolmark-policy",
+            "toolmark-runtime",
+            "toolmark-models",
+            "toolmark-agents",
+        ],
+    ),
     (
         "toolmark-cli",
         &[

@@ -11,8 +11,13 @@ mod ledger;
 use std::future::Future;
 use std::pin::Pin;
 
-use toolmark_core::approval::{AskId, GrantId, Prompt, RunId, Scope};
+use toolmark_core::approval::{Ask, AskId, AskKey, AskState, EffectBound, GrantId, Prompt, RunId, Scope};
+use toolmark_core::canonical;
+use toolmark_core::digest::ArgumentDigest;
 use toolmark_core::explain::Report;
+use toolmark_core::text::visible;
+use toolmark_core::time::Micros;
+use uuid::Uuid;
 
 pub use client::{Client, ClientAnswer, NoClient, Reach, Returned};
 pub use desk::{Asker, DecideError, Desk, DeskEvent, DeskSettings};
@@ -40,6 +45,49 @@ pub struct Asking<'a> {
     pub changes: &'a [String],
     /// The caller's own way to a person.
     pub client: &'a dyn Client,
+}
+
+impl Asking<'_> {
+    /// What makes another call the same question, with the digest of the arguments.
+    #[must_use]
+    pub fn key(&self) -> (AskKey, ArgumentDigest) {
+        let request = &self.arrived.request;
+        let digest = ArgumentDigest::of(self.arrived.read);
+        let task = request.task.map(|task| task.name().as_str());
+        (AskKey::of(request.caller.name(), &self.identity.mark, &digest, task, self.policy), digest)
+    }
+
+    /// The question that a person is asked, with an id of its own.
+    #[must_use]
+    pub fn question(&self, now: Micros, expires: Micros) -> Ask {
+        let request = &self.arrived.request;
+        let facts = self.examination.facts();
+        let effects = facts.effects().map(|effect| effect.summary.clone());
+        let unclear = facts.unclear().map(|(part, why)| format!("{} was not understood: {why}", part.pointer));
+        let behavior = self.examination.known().behavior_of(request.arguments);
+        let (key, digest) = self.key();
+        Ask {
+            id: AskId::new(Uuid::now_v7().as_u128()),
+            key,
+            principal: request.caller.name().to_owned(),
+            session: request.caller.session().map(str::to_owned),
+            called: visible(self.arrived.lookup, 300),
+            canonical: self.identity.canonical.to_string(),
+            mark: self.identity.mark,
+            behavior: behavior.map_or_else(|| "unknown".to_owned(), |behavior| behavior.to_string()),
+            arguments: canonical::to_canonical(self.arrived.read),
+            digest,
+            effects: effects.chain(unclear).collect(),
+            bound: EffectBound::of(facts),
+            reasons: self.examination.verdict().to_json().get("reasons").cloned().unwrap_or_default(),
+            changes: self.changes.to_vec(),
+            task: request.task.map(|task| task.name().to_string()),
+            policy: self.policy.to_owned(),
+            created: now,
+            expires,
+            state: AskState::Pending,
+        }
+    }
 }
 
 /// What a person, or somebody in their place, said. Exhaustive on purpose.

@@ -72,6 +72,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let said = match turn.call(&ToolCall::new(name, &id, arguments)).await {
             Called::Answered(answer) => answer.output.to_text(),
             Called::Waiting(..) => "a person is asked".to_owned(),
+            Called::Unfinished(_) => "somebody has to decide something first".into(),
             Called::Raised(raised, _) => format!("the run ends: {raised}"),
         };
         println!("{name}({arguments})\n  {}", said.replace('\n', "\n  "));

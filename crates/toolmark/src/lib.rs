@@ -39,12 +39,14 @@
 //! # });
 //! ```
 
+pub use toolmark_agents as agents;
 pub use toolmark_core::{
     behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain, exposure,
     instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool, verdict,
 };
 pub use toolmark_lint as lint;
 pub use toolmark_macros::{pack, tool, toolset};
+pub use toolmark_models as models;
 pub use toolmark_policy as policy;
 pub use toolmark_runtime as runtime;
 pub use toolmark_runtime::{approve, tools};
@@ -59,6 +61,7 @@ pub mod __private {
 
 /// What most programs need.
 pub mod prelude {
+    pub use toolmark_agents::{Agent, Handoff, RunOutcome, RunState, Runner};
     pub use toolmark_core::behavior::Behavior;
     pub use toolmark_core::catalog::{Catalog, Declared, Resolution};
     pub use toolmark_core::definition::Definition;
@@ -80,6 +83,11 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The chapter on agents compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/agents.md")]
+struct ChapterOnAgents;
 
 /// The chapter on tools compiles and runs.
 #[cfg(doctest)]

@@ -15,6 +15,7 @@ mod loose;
 pub mod mcp;
 mod naming;
 mod python;
+mod route;
 mod routing;
 mod stored_key;
 mod tool;
@@ -36,6 +37,7 @@ pub use lookup::{LookupConfigurationError, build_lookup_map, validate_lookup_con
 pub use naming::{
     FallbackNameError, ToolNamespace, ToolNamespaceError, is_apply_patch_name, tool_namespace, validate_fallback_name,
 };
+pub use route::{Route, RouteError, Routes};
 pub use routing::{normalize_tool_call, restore_routing_identity};
 pub use stored_key::{deserialize_lookup_key, serialize_lookup_key};
 pub use tool::{BuiltIn, FunctionTool, Handoff, Tool};

@@ -10,13 +10,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::{broadcast, watch as channel};
-use toolmark_core::approval::{Ask, AskId, AskKey, AskState, Asked, EffectBound, Given, Ruling, RunState, Way};
-use toolmark_core::digest::ArgumentDigest;
+use toolmark_core::approval::{Ask, AskId, AskKey, AskState, Asked, Given, Ruling, RunState, Way};
 use toolmark_core::explain::Explain;
 use toolmark_core::text::visible;
 use toolmark_core::time::Micros;
 use toolmark_core::verdict::{Decision as Verdict, Reason};
-use uuid::Uuid;
 
 pub use decide::DecideError;
 use runs::WaitingRun;
@@ -141,10 +139,8 @@ impl Desk {
     async fn consider(&self, asking: Asking<'_>) -> Result<Approval, LedgerError> {
         let now = self.shared.ledger.now();
         let request = &asking.arrived.request;
-        let digest = ArgumentDigest::of(asking.arrived.read);
         let principal = request.caller.name();
-        let task = request.task.map(|task| task.name().as_str());
-        let key = AskKey::of(principal, &asking.identity.mark, &digest, task, asking.policy);
+        let (key, digest) = asking.key();
         if let Some(returned) = asking.client.returned() {
             return self.resume(&key, returned).await;
         }
@@ -167,7 +163,7 @@ impl Desk {
             return Ok(approval);
         }
         let patience = self.patience(asking.examination.verdict().reasons());
-        let ask = self.question(&asking, key, digest, now, &patience);
+        let ask = self.question(&asking, now, &patience);
         self.put(&asking, ask, &patience).await
     }
 
@@ -200,45 +196,10 @@ impl Desk {
         Ok(None)
     }
 
-    fn question(
-        &self,
-        asking: &Asking<'_>,
-        key: AskKey,
-        digest: ArgumentDigest,
-        now: Micros,
-        patience: &Patience,
-    ) -> Ask {
-        let request = &asking.arrived.request;
-        let facts = asking.examination.facts();
+    fn question(&self, asking: &Asking<'_>, now: Micros, patience: &Patience) -> Ask {
         let settings = self.shared.settings.load();
         let open = if patience.keeps { settings.keep.max(patience.timeout) } else { patience.timeout };
-        let effects = facts.effects().map(|effect| effect.summary.clone());
-        let unclear = facts.unclear().map(|(part, why)| format!("{} was not understood: {why}", part.pointer));
-        Ask {
-            id: AskId::new(Uuid::now_v7().as_u128()),
-            key,
-            principal: request.caller.name().to_owned(),
-            session: request.caller.session().map(str::to_owned),
-            called: visible(asking.arrived.lookup, 300),
-            canonical: asking.identity.canonical.to_string(),
-            mark: asking.identity.mark,
-            behavior: asking
-                .examination
-                .known()
-                .behavior_of(request.arguments)
-                .map_or_else(|| "unknown".to_owned(), |behavior| behavior.to_string()),
-            arguments: toolmark_core::canonical::to_canonical(asking.arrived.read),
-            digest,
-            effects: effects.chain(unclear).collect(),
-            bound: EffectBound::of(facts),
-            reasons: asking.examination.verdict().to_json().get("reasons").cloned().unwrap_or_default(),
-            changes: asking.changes.to_vec(),
-            task: request.task.map(|task| task.name().to_string()),
-            policy: asking.policy.to_owned(),
-            created: now,
-            expires: now.after(open),
-            state: AskState::Pending,
-        }
+        asking.question(now, now.after(open))
     }
 
     /// Puts a question to people.

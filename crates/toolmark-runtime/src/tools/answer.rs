@@ -24,6 +24,8 @@ pub enum Called {
     Answered(Answer),
     /// Nothing ran: a person is asked, and the call comes back with what they say.
     Waiting(Box<Handed>, Passage),
+    /// The tool itself waits for somebody, and goes on when the same call comes again.
+    Unfinished(Passage),
     /// The run cannot go on.
     Raised(Raised, Passage),
 }
@@ -75,6 +77,7 @@ impl Called {
             None => Ended::Ran,
             Some(Fault::Tool(error, default_text)) => Ended::Failed { error, default_text },
             Some(Fault::Guardrail(guardrail)) => Ended::Guarded { guardrail },
+            Some(Fault::Unfinished) => return Self::Unfinished(passage),
         };
         match performed.result {
             Ok(output) => Self::Answered(Answer { output, ended, tool, passage: Some(passage) }),
@@ -91,7 +94,7 @@ impl Called {
     pub fn answer(&self) -> Option<&Answer> {
         match self {
             Self::Answered(answer) => Some(answer),
-            Self::Waiting(..) | Self::Raised(..) => None,
+            Self::Waiting(..) | Self::Unfinished(_) | Self::Raised(..) => None,
         }
     }
 }

@@ -176,8 +176,8 @@ impl Turn {
                 call.client,
                 |other| self.shown(other, call),
                 |performed: &Performed| Brought {
-                    failed: performed.fault.is_some(),
-                    unfinished: false,
+                    failed: performed.fault.is_some() && !performed.is_unfinished(),
+                    unfinished: performed.is_unfinished(),
                     bytes: &performed.bytes,
                 },
                 |edited| {

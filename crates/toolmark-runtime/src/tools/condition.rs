@@ -71,7 +71,8 @@ impl<I: Clone + Send + Sync + 'static> Condition<I> {
     }
 
     /// Whether it holds. `otherwise` is the answer of a part that panics.
-    pub(crate) fn holds<'a>(&'a self, input: &'a I, otherwise: bool) -> Later<'a, bool> {
+    #[must_use]
+    pub fn holds<'a>(&'a self, input: &'a I, otherwise: bool) -> Later<'a, bool> {
         Box::pin(async move {
             match &self.0 {
                 Kind::Fixed(holds) => *holds,

@@ -32,6 +32,8 @@ pub enum ToolErrorKind {
     Panicked,
     /// The tool took too long.
     TimedOut,
+    /// The tool waits for somebody and goes on when it is called again; no failure.
+    Unfinished,
 }
 
 /// What the model reads is cut here.
@@ -54,6 +56,13 @@ impl ToolError {
     #[must_use]
     pub fn arguments(text: impl fmt::Display) -> Self {
         Self::of(ToolErrorKind::Arguments, text.to_string())
+    }
+
+    /// No failure: the tool cannot go on before somebody decides something, and will be called again with the same call. For tools
+    /// that run others, such as an agent in which a call waits for approval. What it has done so far it must keep by itself.
+    #[must_use]
+    pub fn unfinished() -> Self {
+        Self::of(ToolErrorKind::Unfinished, "the tool waits for a decision".into())
     }
 
     pub(crate) fn without_context(type_name: &str) -> Self {
@@ -102,7 +111,9 @@ impl ToolError {
             ToolErrorKind::Told => Some(clip(&self.message)),
             ToolErrorKind::Arguments => Some(format!("The arguments do not fit: {}", clip(&self.message))),
             ToolErrorKind::TimedOut => Some(clip(&self.message).replacen("it took", "It took", 1)),
-            ToolErrorKind::Failed | ToolErrorKind::Context | ToolErrorKind::Panicked => None,
+            ToolErrorKind::Failed | ToolErrorKind::Context | ToolErrorKind::Panicked | ToolErrorKind::Unfinished => {
+                None
+            }
         }
     }
 
@@ -165,6 +176,7 @@ impl ToolErrorKind {
             Self::Context => "context",
             Self::Panicked => "panicked",
             Self::TimedOut => "timed-out",
+            Self::Unfinished => "unfinished",
         }
     }
 }
@@ -177,6 +189,7 @@ impl Explain for ToolError {
             ToolErrorKind::Context => Code::new("context-missing"),
             ToolErrorKind::Panicked => Code::new("tool-panicked"),
             ToolErrorKind::TimedOut => Code::new("tool-timeout"),
+            ToolErrorKind::Unfinished => Code::new("tool-unfinished"),
         }
     }
 
@@ -187,6 +200,7 @@ impl Explain for ToolError {
             ToolErrorKind::Context => "the tool reads a value that the program did not put into the run".into(),
             ToolErrorKind::Panicked => "a panic in a tool ends the call and not the run".into(),
             ToolErrorKind::TimedOut => "the tool has a limit, and a call beyond it is given up".into(),
+            ToolErrorKind::Unfinished => "somebody has to decide something before the tool can go on".into(),
         }
     }
 
@@ -199,6 +213,7 @@ impl Explain for ToolError {
             ToolErrorKind::Context => "add it: `RunContext::new().with(value)`".into(),
             ToolErrorKind::Panicked => "return an error where the tool panics".into(),
             ToolErrorKind::TimedOut => "raise `timeout` of the tool, if it needs that long".into(),
+            ToolErrorKind::Unfinished => "decide, and call it again".into(),
         }
     }
 

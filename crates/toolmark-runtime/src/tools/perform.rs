@@ -78,6 +78,8 @@ pub(super) enum Fault {
     Tool(Arc<ToolError>, bool),
     /// A guardrail objected.
     Guardrail(String),
+    /// There is no output yet.
+    Unfinished,
 }
 
 impl Performed {
@@ -88,6 +90,11 @@ impl Performed {
 
     fn raised(raised: Raised, fault: Fault) -> Self {
         Self { bytes: raised.to_string().into_bytes(), result: Err(raised), fault: Some(fault) }
+    }
+
+    /// True when the tool will be called again to go on.
+    pub(super) fn is_unfinished(&self) -> bool {
+        matches!(self.fault, Some(Fault::Unfinished))
     }
 
     /// What a record says of a call that has no result of its own.
@@ -154,6 +161,10 @@ pub(super) async fn perform(
         ran = within_time(tool, context) => ran,
     };
     let performed = match ran {
+        // Neither guardrails nor hooks hear of it: there is nothing to look at yet.
+        Err(error) if error.kind() == ToolErrorKind::Unfinished => {
+            return Ok(Performed::brought(ToolOutput::Text(String::new()), Some(Fault::Unfinished)));
+        }
         Ok(output) => Performed::brought(output, None),
         Err(error) => failed(tool, context, error, may_change),
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolmark_core::compat::{
-    Collision, CollisionPolicy, FunctionTool, Tool, bare_name_alias_allowed, build_lookup_map,
+    Collision, CollisionPolicy, FunctionTool, Route, Routes, Tool, WireName, bare_name_alias_allowed, build_lookup_map,
     resolve_tool_name_collisions, validate_lookup_configuration,
 };
 
@@ -31,6 +31,7 @@ pub(super) fn answer(function: &str, input: &Input<'_>) -> Option<Answer> {
             Ok(map.iter().map(|(found, index)| json!({ "key": key(Some(found)), "index": index })).collect())
         }),
         "resolve_tool_name_collisions" => collisions(input),
+        "route_call" => route(input),
         _ => return None,
     })
 }
@@ -66,4 +67,17 @@ fn collisions(input: &Input<'_>) -> Answer {
         "warning_categories": resolved.warnings().iter().map(Collision::category).collect::<Vec<_>>(),
         "warnings": resolved.warnings().iter().map(Collision::warning).collect::<Vec<_>>(),
     }))
+}
+
+fn route(input: &Input<'_>) -> Answer {
+    let (tools, handoffs) = (input.tools("tools")?, input.handoffs("handoffs")?);
+    let call = input.value("call")?;
+    let name = WireName::of_call(call);
+    let routes = Routes::new(&tools, &handoffs).map_err(|error| Refusal::Category(error.category()))?;
+    let used = json!([name.trace_name()]);
+    Ok(match routes.route(name).map_err(|error| Refusal::Category(error.category()))? {
+        Route::Function(index) => json!({ "route": "function", "tool_index": index, "tools_used": used }),
+        Route::Handoff(index) => json!({ "route": "handoff", "handoff_index": index, "tools_used": used }),
+        Route::ApplyPatch(index) => json!({ "route": "apply_patch", "tool_index": index, "tools_used": used }),
+    })
 }
