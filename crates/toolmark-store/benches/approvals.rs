@@ -24,7 +24,7 @@ use toolmark_core::approval::{Ask, AskId, AskKey, Covers, Given, Grant, GrantId,
 use toolmark_core::digest::ArgumentDigest;
 use toolmark_policy::Caller;
 use toolmark_runtime::approve::{Approval, Approvals, Asking, Desk, DeskSettings, Ending, Later, NoClient, Pass};
-use toolmark_runtime::{Arrived, Brought, NoRecords, Pipeline, Request, Settled, Workspace, WorkspaceBuilder};
+use toolmark_runtime::{Arrived, Brought, NoRecords, Origin, Pipeline, Request, Settled, Workspace, WorkspaceBuilder};
 use toolmark_store::approvals::{AskFilter, StoreLedger};
 use toolmark_store::{Location, Micros, Settings, Store};
 use uuid::Uuid;
@@ -113,7 +113,14 @@ impl Node {
         let read = toolmark_core::json::read(&call.text).expect("JSON");
         let tool = self.workspace.catalog().find(TOOL, |_| true).expect("a tool");
         let request = Request { tool, arguments: &call.value, task: None, caller: Caller::new(call.who) };
-        let arrived = Arrived { id: Uuid::now_v7(), lookup: TOOL, request, read: &read, size: call.text.len() };
+        let arrived = Arrived {
+            id: Uuid::now_v7(),
+            lookup: TOOL,
+            request,
+            read: &read,
+            size: call.text.len(),
+            origin: Origin::default(),
+        };
         let start = Instant::now();
         let settled = self.pipeline.run(
             &self.workspace,
