@@ -180,8 +180,11 @@ mod postgres {
         two.approved(&two.second, &second);
         for (number, waiting) in [(1, early), (2, late)] {
             let answer = waiting.join().expect("it ended").expect("an answer");
-            assert_eq!(text(&answer), format!("wrote {number}"), "{answer}");
-            assert_eq!(two.effects.of(number), 1);
+            let ran = text(&answer) == format!("wrote {number}");
+            // The first was approved just before: if nothing could be written down just then, it says so, and did not run.
+            let refused = number == 1 && text(&answer).starts_with("`write` was not called");
+            assert!(ran || refused, "{answer}");
+            assert_eq!(two.effects.of(number), u32::from(ran), "{answer}");
         }
     }
 
@@ -200,7 +203,8 @@ mod postgres {
         two.effects.free(3);
         let answer = running.join().expect("it ended").expect("an answer");
         assert_eq!(text(&answer), "wrote 3", "{answer}");
-        assert_eq!(two.shown(&id)["runs"][0]["state"], "done");
+        // That it is over is written down behind the answer, and again until the database takes it.
+        until("it is over", || (two.shown(&id)["runs"][0]["state"] == "done").then_some(()));
         assert!(question(&write(&two.second.address, 3)).is_some(), "one approval, one run");
         assert_eq!((two.effects.of(3), two.ends(3)), (1, vec!["approved".to_owned()]));
     }
@@ -265,7 +269,7 @@ mod postgres {
         let answer = running.join().expect("it ended").expect("an answer");
         assert_eq!(text(&answer), "wrote 7", "{answer}");
         assert_eq!((two.effects.of(7), two.ends(7)), (1, vec!["approved".to_owned()]));
-        assert_eq!(two.shown(&id)["runs"][0]["state"], "done");
+        until("it is over", || (two.shown(&id)["runs"][0]["state"] == "done").then_some(()));
     }
 
     #[test]
@@ -302,8 +306,11 @@ mod postgres {
             ));
             two.approved(&two.second, &id);
             let answer = waiting.join().expect("it ended").expect("an answer");
-            assert_eq!(text(&answer), format!("wrote {number}"), "{answer}");
-            assert_eq!(two.effects.of(number), 1);
+            let ran = text(&answer) == format!("wrote {number}");
+            // The first was approved just before: if nothing could be written down just then, it says so, and did not run.
+            let refused = number == 1 && text(&answer).starts_with("`write` was not called");
+            assert!(ran || refused, "{answer}");
+            assert_eq!(two.effects.of(number), u32::from(ran), "{answer}");
         }
     }
 }

@@ -24,6 +24,10 @@ use super::client::{ClientAnswer, Reach};
 use super::ledger::{Ledger, LedgerError};
 use super::{Approval, Approvals, Asking, Ending, Handed, Later, Pass};
 
+/// How long a call that waits for a person also waits for a ledger that is away, and how often it looks.
+const AWAY: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(200);
+
 /// How long an approved run may wait for its caller to come back.
 const CLAIM: Duration = Duration::from_secs(3600);
 
@@ -229,7 +233,7 @@ impl Desk {
                 let client = asking.client.ask(&prompt, &offered);
                 tokio::select! {
                     answer = client => Some(answer.unwrap_or(ClientAnswer::Dismissed)),
-                    decided = self.decided(joined.ask.id) => { decided?; None }
+                    decided = patiently(|| self.decided(joined.ask.id)) => { decided?; None }
                     () = tokio::time::sleep(patience.timeout) => None,
                 }
             }
@@ -237,7 +241,7 @@ impl Desk {
                 let wait = settings.wait.min(patience.timeout);
                 if !wait.is_zero() {
                     tokio::select! {
-                        decided = self.decided(joined.ask.id) => { decided?; }
+                        decided = patiently(|| self.decided(joined.ask.id)) => { decided?; }
                         () = tokio::time::sleep(wait) => {}
                     }
                 }
@@ -248,10 +252,11 @@ impl Desk {
             self.answer_of_client(&joined.ask, answer).await?;
         }
         let now = self.shared.ledger.now();
-        let ask = self.shared.ledger.ask(joined.ask.id).await?.unwrap_or(joined.ask);
+        let ask = patiently(|| self.shared.ledger.ask(joined.ask.id)).await?.unwrap_or(joined.ask);
         match &ask.state {
             AskState::Decided(_) => {
-                let approval = self.begin(run, &ask).await?;
+                // A run begins once, however often it is tried.
+                let approval = patiently(|| self.begin(run, &ask)).await?;
                 waiting.settled = true;
                 Ok(approval)
             }
@@ -331,6 +336,20 @@ impl Desk {
 
     fn answered(&self) -> std::sync::MutexGuard<'_, HashMap<AskKey, Micros>> {
         self.shared.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tries again for a while. Whoever waits for a person need not hear that the ledger was away for a moment.
+async fn patiently<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, LedgerError>
+where
+    F: Future<Output = Result<T, LedgerError>>,
+{
+    let ends = tokio::time::Instant::now() + AWAY;
+    loop {
+        match attempt().await {
+            Err(_) if tokio::time::Instant::now() < ends => tokio::time::sleep(PAUSE).await,
+            result => return result,
+        }
     }
 }
 
