@@ -1,5 +1,7 @@
-//! `cargo xtask bench`: measures the budgets and fails when one is exceeded. `cargo xtask bench gateway` measures the gateway at work.
+//! `cargo xtask bench`: measures the budgets and fails when one is exceeded. `cargo xtask bench gateway` measures the gateway at work,
+//! `cargo xtask bench agents` runs beside those of `rig`.
 
+mod agents;
 mod gateway;
 
 use std::fs;
@@ -22,12 +24,15 @@ pub(crate) struct Bench {
 enum What {
     /// The gateway, beside a proxy that knows nothing of MCP
     Gateway(gateway::Gateway),
+    /// Runs of agents, beside those of `rig`
+    Agents(agents::Agents),
 }
 
 impl Bench {
     pub(crate) fn run(&self) -> ExitCode {
         match &self.what {
             Some(What::Gateway(gateway)) => gateway.run(),
+            Some(What::Agents(agents)) => agents.run(),
             None => self.parts(),
         }
     }
@@ -36,6 +41,10 @@ impl Bench {
         let catalog = succeeds(
             "cargo bench: the catalog",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-core", "--bench", "catalog"]),
+        );
+        let names = succeeds(
+            "cargo bench: display names",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-core", "--bench", "names"]),
         );
         let policy = succeeds(
             "cargo bench: policies",
@@ -61,16 +70,21 @@ impl Bench {
             "cargo bench: approvals",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-store", "--bench", "approvals"]),
         );
+        let live = succeeds(
+            "cargo bench: pages that look on",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-gateway", "--bench", "live"]),
+        );
         let replay = succeeds(
             "cargo bench: calls judged again",
             &mut cargo(&["bench", "--locked", "-p", "toolmark-gateway", "--bench", "replay"]),
         );
+        let agui = succeeds(
+            "cargo bench: what AG-UI adds to a run",
+            &mut cargo(&["bench", "--locked", "-p", "toolmark-agui", "--bench", "translate"]),
+        );
         let program = program();
-        if catalog && policy && hostile && effects && gate && audit && approvals && replay && program {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        }
+        let parts = [catalog, names, policy, hostile, effects, gate, audit, approvals, live, replay, agui, program];
+        if parts.into_iter().all(|kept| kept) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct EndToEnd;
 const PYTHON: [&str; 3] = ["servers", "sqlite", "client"];
 
 /// What is played, and by whom.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 11] = [
     "run.py",
     "stage.py",
     "scenarios.py",
@@ -28,6 +28,8 @@ const SCRIPTS: [&str; 9] = [
     "approvals.py",
     "approve.ts",
     "approvals.toml",
+    "authority.ts",
+    "login.py",
 ];
 
 impl EndToEnd {

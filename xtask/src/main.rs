@@ -1,7 +1,9 @@
-//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | e2e | bench | postgres | fuzz | live | index | schema`.
+//! The project's own chores, one file a command: `cargo xtask test | vectors | conformance | e2e | agui | console | bench | postgres | fuzz | live | index | schema`.
 
+mod agui;
 mod bench;
 mod conformance;
+mod console;
 mod e2e;
 mod fuzz;
 mod index;
@@ -33,6 +35,10 @@ enum Command {
     Conformance(conformance::Conformance),
     /// Try the gateway with real servers and real clients
     E2e(e2e::EndToEnd),
+    /// Try the console's pages in a real browser
+    Console(console::Console),
+    /// Try agents with the real AG-UI client
+    Agui(agui::Agui),
     /// Measure the budgets: each a ratio against something measured in the same run
     Bench(bench::Bench),
     /// Start a PostgreSQL for one command, or for all tests that need one
@@ -53,6 +59,8 @@ fn main() -> ExitCode {
         Command::Vectors(command) => command.run(),
         Command::Conformance(command) => command.run(),
         Command::E2e(command) => command.run(),
+        Command::Console(command) => command.run(),
+        Command::Agui(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Postgres(command) => command.run(),
         Command::Fuzz(command) => command.run(),

@@ -1,4 +1,5 @@
-//! `cargo xtask schema`: writes the JSON schema of `toolmark.toml` to `docs/schema/`; a test of `toolmark-config` fails when it is stale.
+//! `cargo xtask schema`: writes the JSON schemas to `docs/schema/`, that of `toolmark.toml` and that of what AG-UI says of a tool; tests of their
+//! crates fail when one is stale.
 
 use std::fs;
 use std::process::ExitCode;
@@ -13,23 +14,24 @@ pub(crate) struct Schema {}
 
 impl Schema {
     pub(crate) fn run(&self) -> ExitCode {
-        let printed = cargo(&["run", "--quiet", "--package", "toolmark-config", "--example", "schema"]).output();
-        let page = root().join("docs/schema/toolmark.schema.json");
-        match printed {
-            Ok(output) if output.status.success() => match fs::write(&page, output.stdout) {
-                Ok(()) => {
-                    say("wrote docs/schema/toolmark.schema.json");
-                    ExitCode::SUCCESS
-                }
-                Err(error) => failed(&error.to_string()),
-            },
-            Ok(output) => failed(&String::from_utf8_lossy(&output.stderr)),
-            Err(error) => failed(&error.to_string()),
-        }
+        let all = [("toolmark-config", "toolmark.schema.json"), ("toolmark-agui", "agui-tool.schema.json")];
+        let written = all.map(|(package, page)| write(package, page));
+        if written.iter().all(|held| *held) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 
-fn failed(why: &str) -> ExitCode {
-    say(&format!("docs/schema/toolmark.schema.json: {why}"));
-    ExitCode::FAILURE
+fn write(package: &str, name: &str) -> bool {
+    let printed = cargo(&["run", "--quiet", "--package", package, "--example", "schema"]).output();
+    let written = match printed {
+        Ok(output) if output.status.success() => {
+            fs::write(root().join("docs/schema").join(name), output.stdout).map_err(|error| error.to_string())
+        }
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(error) => Err(error.to_string()),
+    };
+    match &written {
+        Ok(()) => say(&format!("wrote docs/schema/{name}")),
+        Err(why) => say(&format!("docs/schema/{name}: {why}")),
+    }
+    written.is_ok()
 }

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use clap::Args;
 
+use crate::agui;
 use crate::conformance::{fixture_passes, gateway_passes};
+use crate::console;
 use crate::e2e;
 use crate::live;
 use crate::postgres;
@@ -22,6 +24,9 @@ pub(crate) struct Test {
     /// Ask a real model too; it is compiled first, which takes a while
     #[arg(long)]
     live: bool,
+    /// Only the steps whose names hold this
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
 }
 
 /// One step: what it is, whether it held, and the program that it cannot do without and that is not installed for it.
@@ -47,6 +52,8 @@ const STEPS: &[Step] = &[
     Step { needs: Some("npm"), ..step("the fixture passes the conformance suite", fixture_passes) },
     Step { needs: Some("npm"), ..step("the fixture passes it behind the gateway too", gateway_passes) },
     Step { needs: Some("npm"), ..step("real servers and clients work through the gateway", e2e::holds) },
+    Step { needs: Some("npm"), ..step("the console works in a browser", console::works) },
+    Step { needs: Some("npm"), ..step("the AG-UI client accepts what agents send", agui::holds) },
 ];
 
 /// The step that must be asked for.
@@ -58,14 +65,22 @@ impl Test {
         let mut failed = Vec::new();
         let mut passed = 0;
         let mut left_out = 0;
+        let mut times = Vec::new();
         for Step { what, held, needs } in STEPS.iter().chain(self.live.then_some(&LIVE)) {
+            if !self.only.is_empty() && !self.only.iter().any(|text| what.contains(text.as_str())) {
+                left_out += 1;
+                continue;
+            }
             if let Some(program) = needs.filter(|program| !exists(program)) {
                 say(&format!("LEFT OUT: whether {what}, since `{program}` is not there"));
                 left_out += 1;
                 continue;
             }
             say(&format!("checking that {what}"));
-            if held() {
+            let began = Instant::now();
+            let held = held();
+            times.push((began.elapsed(), *what));
+            if held {
                 passed += 1;
                 continue;
             }
@@ -73,6 +88,9 @@ impl Test {
             if self.fail_fast {
                 break;
             }
+        }
+        for (time, what) in &times {
+            say(&format!("{:>5.0?} {what}", time));
         }
         for what in &failed {
             say(&format!("FAILED: {what}"));
@@ -103,6 +121,7 @@ fn tested() -> bool {
 fn alone() -> bool {
     let crates = [
         "toolmark-core",
+        "toolmark-tls",
         "toolmark-effects",
         "toolmark-lint",
         "toolmark-policy",
@@ -111,6 +130,7 @@ fn alone() -> bool {
         "toolmark-macros",
         "toolmark-models",
         "toolmark-agents",
+        "toolmark-agui",
         "toolmark-mcp",
         "toolmark-store",
         "toolmark-gateway",

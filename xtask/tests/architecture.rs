@@ -9,6 +9,7 @@ use serde_json::Value;
 /// What each crate of ours may use. A crate that is missing here fails the test, so that a new one states its place.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-core", &[]),
+    ("toolmark-tls", &["toolmark-core"]),
     ("toolmark-effects", &["toolmark-core"]),
     ("toolmark-lint", &["toolmark-core"]),
     ("toolmark-policy", &["toolmark-core"]),
@@ -16,20 +17,27 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolmark-runtime", &["toolmark-core", "toolmark-effects", "toolmark-policy"]),
     // What it writes is compiled where it is used; it needs nothing of ours for that.
     ("toolmark-macros", &[]),
-    ("toolmark-models", &["toolmark-core"]),
+    ("toolmark-models", &["toolmark-core", "toolmark-tls"]),
     ("toolmark-agents", &["toolmark-core", "toolmark-models", "toolmark-runtime"]),
-    ("toolmark-mcp", &["toolmark-core", "toolmark-runtime"]),
+    ("toolmark-agui", &["toolmark-core", "toolmark-models", "toolmark-agents", "toolmark-runtime"]),
+    ("toolmark-mcp", &["toolmark-core", "toolmark-runtime", "toolmark-tls"]),
     ("toolmark-store", &["toolmark-core", "toolmark-policy", "toolmark-runtime"]),
     (
         "toolmark-gateway",
         &[
             "toolmark-core",
             "toolmark-effects",
+            // Pure, and what the console draws is what `lint` finds.
+            "toolmark-lint",
             "toolmark-policy",
             "toolmark-config",
             "toolmark-runtime",
             "toolmark-mcp",
             "toolmark-store",
+            "toolmark-models",
+            "toolmark-agents",
+            "toolmark-agui",
+            "toolmark-tls",
         ],
     ),
     (
@@ -42,6 +50,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolmark-runtime",
             "toolmark-models",
             "toolmark-agents",
+            "toolmark-mcp",
+            "toolmark-store",
         ],
     ),
     (
@@ -55,6 +65,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolmark-runtime",
             "toolmark-mcp",
             "toolmark-store",
+            "toolmark-models",
+            "toolmark-agents",
             "toolmark-gateway",
         ],
     ),

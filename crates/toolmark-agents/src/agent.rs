@@ -6,10 +6,13 @@ mod instructions;
 mod output;
 mod stop;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use toolmark_models::{HostedTool, Settings, ToolChoice};
+use serde_json::Value;
+use toolmark_models::{HostedTool, Raw, Settings, ToolChoice};
+use toolmark_runtime::TaskName;
 use toolmark_runtime::tools::Toolbox;
 
 pub use as_tool::AgentTool;
@@ -18,9 +21,12 @@ pub use instructions::Instructions;
 pub use output::OutputType;
 pub use stop::{Answers, Stop, ToolResult};
 
+use toolmark_core::display::{Kind, LanguageTag, Languages, Names, Shown};
+
 use crate::guardrail::{InputCheck, OutputCheck};
 use crate::handoff::Handoff;
 use crate::hooks::Hooks;
+use crate::host;
 use crate::models::ModelChoice;
 
 /// An agent. Cheap to clone; clones are the same agent.
@@ -29,12 +35,17 @@ pub struct Agent(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) name: String,
-    pub(crate) display_name: Option<String>,
+    pub(crate) names: Names,
     pub(crate) handoff_description: String,
     pub(crate) instructions: Instructions,
     pub(crate) toolbox: Toolbox,
     pub(crate) hosted: Vec<HostedTool>,
+    /// Tools of the provider that this program runs.
+    pub(crate) host: Vec<HostedTool>,
+    /// Who answers what the provider asks about its MCP servers, by their labels.
+    pub(crate) mcp: BTreeMap<String, host::Answers>,
     pub(crate) handoffs: Vec<Handoff>,
+    pub(crate) task: Option<TaskName>,
     pub(crate) model: ModelChoice,
     pub(crate) settings: Settings,
     pub(crate) tool_choice: Option<ToolChoice>,
@@ -60,10 +71,25 @@ impl Agent {
         &self.0.name
     }
 
-    /// What people call it.
+    /// What people call it who ask for no language: the name for all, or the English one, or its own.
     #[must_use]
     pub fn display_name(&self) -> &str {
-        self.0.display_name.as_deref().unwrap_or(&self.0.name)
+        let names = || self.0.names.texts(Kind::Name);
+        let english = LanguageTag::english();
+        let plain = names().find(|(_, language, _)| language.is_none_or(|language| *language == english));
+        plain.map_or(&self.0.name, |(_, _, text)| text)
+    }
+
+    /// Everything that it is called.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        &self.0.names
+    }
+
+    /// What people call it who want these languages.
+    #[must_use]
+    pub fn shown(&self, languages: &Languages) -> Shown {
+        self.0.names.shown(languages, &LanguageTag::english())
     }
 
     /// What an agent reads that may hand over to it.
@@ -88,6 +114,21 @@ impl Agent {
     #[must_use]
     pub fn as_tool(&self) -> AgentTool {
         AgentTool::new(self.clone())
+    }
+
+    /// True when a call in the provider's own words is answered here.
+    pub(crate) fn hosts(&self, raw: &Raw) -> bool {
+        if host::is_request(raw) {
+            let asked = raw.value.get("server_label").and_then(Value::as_str);
+            return asked.is_some() && self.0.hosted.iter().any(|tool| host::label(tool) == asked);
+        }
+        let name = host::runs(raw);
+        name.is_some() && self.0.host.iter().any(|tool| Some(tool.kind()) == name)
+    }
+
+    /// True when the provider calls MCP servers for it.
+    pub(crate) fn has_servers(&self) -> bool {
+        self.0.hosted.iter().any(|tool| host::label(tool).is_some())
     }
 
     /// True when both are the same agent, and not only of the same name.

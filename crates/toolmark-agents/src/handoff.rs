@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolmark_core::compat;
+use toolmark_core::display::{Kind, LanguageTag, Layer, Names};
 use toolmark_models::Item;
 use toolmark_runtime::approve::Later;
 use toolmark_runtime::tools::{Condition, TurnContext};
@@ -18,6 +19,8 @@ pub struct Handoff {
     pub(crate) to: Target,
     name: Option<String>,
     description: Option<String>,
+    display_names: Vec<(LanguageTag, String)>,
+    display_name: Option<String>,
     pub(crate) input: Option<Value>,
     pub(crate) filter: Option<Filter>,
     pub(crate) on_handoff: Option<OnHandoff>,
@@ -63,6 +66,8 @@ impl Handoff {
             to,
             name: None,
             description: None,
+            display_names: Vec::new(),
+            display_name: None,
             input: None,
             filter: None,
             on_handoff: None,
@@ -75,6 +80,33 @@ impl Handoff {
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn display_name(mut self, name: impl Into<String>) -> Self {
+        self.display_name = Some(name.into());
+        self
+    }
+
+    /// What people call it in one language.
+    #[must_use]
+    pub fn display_name_in(mut self, language: LanguageTag, name: impl Into<String>) -> Self {
+        self.display_names.push((language, name.into()));
+        self
+    }
+
+    /// Everything that people call it; without any name, that is the name that models call, in words.
+    #[must_use]
+    pub fn names(&self) -> Names {
+        let mut names = Names::of(&self.tool_name());
+        for (language, text) in self.display_names.iter().rev() {
+            names.put(Layer::Declared, Kind::Name, Some(language.clone()), text);
+        }
+        if let Some(text) = &self.display_name {
+            names.put(Layer::Declared, Kind::Name, None, text);
+        }
+        names
     }
 
     /// What models read about it.

@@ -31,6 +31,7 @@ mod graph;
 mod guardrail;
 mod handoff;
 mod hooks;
+pub mod host;
 mod models;
 pub mod run;
 mod session;
@@ -42,7 +43,7 @@ pub use handoff::{HandedOver, Handoff};
 pub use hooks::{Hooks, NoHooks};
 pub use models::{ModelUnknownError, Models};
 pub use run::{
-    DecideError, Pending, ReadStateError, RunError, RunErrorKind, RunEvent, RunItem, RunOutcome, RunResult, RunState,
-    RunStream, Runner,
+    DecideError, OutsideCall, Pending, ReadStateError, RunError, RunErrorKind, RunEvent, RunItem, RunOutcome,
+    RunResult, RunState, RunStream, Runner, answered_outside,
 };
-pub use session::{MemorySession, Session, SessionError};
+pub use session::{CompactingSession, MemorySession, Session, SessionError, StoredSession};

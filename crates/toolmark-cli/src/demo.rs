@@ -1,4 +1,4 @@
-//! The built-in workspace that is used when nothing else is named: four small packs with a name that two of them share.
+//! The built-in workspace that is used when nothing else is named: five small packs with a name that two of them share.
 
 use toolmark_core::document::Document;
 use toolmark_core::snapshot::SnapshotReader;
@@ -20,7 +20,7 @@ mod tests {
         let mut reader = SnapshotReader::default();
         read(&mut reader);
         let catalog = reader.finish().into_builder().build().expect("no problems");
-        assert_eq!(catalog.len(), 15);
+        assert_eq!(catalog.len(), 30);
         let error = catalog.find("search", |_| true).expect_err("two packs have it");
         assert_eq!(error.to_string(), "`search` is ambiguous: 2 tools have that name");
     }

@@ -39,19 +39,9 @@ impl Failure {
 
     /// Prints it and gives the exit code.
     pub(crate) fn show(self, json: bool) -> Exit {
-        let (exit, reports, whole) = match self {
-            // A reader that has seen enough, such as `head`, is no failure.
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::Success,
-            Self::Output(error) => {
-                output::warn(&format!("cannot write to standard output: {error}"));
-                return Exit::Failed;
-            }
-            Self::Refused(exit, report) => (exit, vec![report.to_string()], json!({"error": report.to_json()})),
-            Self::Problems(problems) => {
-                let texts = problems.iter().map(ToString::to_string).collect();
-                let all: Vec<Value> = problems.iter().map(Problem::to_json).collect();
-                (Exit::BadInput, texts, json!({"error": {"code": "catalog-invalid", "problems": all}}))
-            }
+        let (exit, reports, whole) = match self.told() {
+            Ok(told) => told,
+            Err(exit) => return exit,
         };
         if json {
             // Nothing can be reported about a standard output that is gone.
@@ -62,6 +52,37 @@ impl Failure {
             }
         }
         exit
+    }
+
+    /// The same as one line of JSON, the last of those that say what happened.
+    pub(crate) fn show_as_event(self) -> Exit {
+        let (exit, _, mut whole) = match self.told() {
+            Ok(told) => told,
+            Err(exit) => return exit,
+        };
+        if let Some(all) = whole.as_object_mut() {
+            all.insert("event".into(), "error".into());
+        }
+        let _ = output::line(whole);
+        exit
+    }
+
+    /// What there is to say: to people, and to programs. Nothing where it was said, or nobody is left to hear it.
+    fn told(self) -> Result<(Exit, Vec<String>, Value), Exit> {
+        Ok(match self {
+            // A reader that has seen enough, such as `head`, is no failure.
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Exit::Success),
+            Self::Output(error) => {
+                output::warn(&format!("cannot write to standard output: {error}"));
+                return Err(Exit::Failed);
+            }
+            Self::Refused(exit, report) => (exit, vec![report.to_string()], json!({"error": report.to_json()})),
+            Self::Problems(problems) => {
+                let texts = problems.iter().map(ToString::to_string).collect();
+                let all: Vec<Value> = problems.iter().map(Problem::to_json).collect();
+                (Exit::BadInput, texts, json!({"error": {"code": "catalog-invalid", "problems": all}}))
+            }
+        })
     }
 }
 
@@ -95,7 +116,7 @@ impl Explain for FileError {
         match self.code.as_str() {
             "file-unwritable" => "what was asked for would be lost",
             "file-too-large" => "reading it could take all the memory of this machine",
-            _ => "a catalog without this file would silently lack its tools",
+            _ => "what stands in it would silently not count",
         }
         .into()
     }
@@ -104,7 +125,8 @@ impl Explain for FileError {
         match self.code.as_str() {
             "file-unwritable" => "choose a place that you may write to".into(),
             "file-too-large" => "split it into one file a server, and name the folder".into(),
-            _ => "check the path: it may be a file or a folder of `.json` and `.jsonl` files".into(),
+            _ if self.error.ends_with("is not UTF-8") => "save it as UTF-8".into(),
+            _ => "check the path, and that you may read it".into(),
         }
     }
 

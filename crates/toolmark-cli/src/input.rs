@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use toolmark_core::catalog::Catalog;
@@ -30,6 +31,14 @@ const LONG: u64 = 16 << 20;
 
 /// The lock file of a project.
 pub(crate) const LOCK: &str = "toolmark.lock";
+
+/// Where tools are read from.
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// A `tools/list` result, a JSONL file, or a folder of them; may be repeated [default: the packs of toolmark.toml as its gateway last saw them, or the demo workspace]
+    #[arg(id = "tools", long = "tools", value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+}
 
 /// A pack that is not in the catalog.
 #[derive(Debug, thiserror::Error)]
@@ -252,7 +261,7 @@ impl Explain for NoTools {
     }
 
     fn fix(&self) -> String {
-        "name them: `--tools FILE`, a saved `tools/list` result, a JSONL file or a folder of them; or, for `pin`, the configuration of a gateway: `--config FILE`".into()
+        "name them: `--tools FILE`, a saved `tools/list` result, a JSONL file or a folder of them; or the configuration of a gateway: `--config FILE`".into()
     }
 }
 

@@ -11,6 +11,7 @@ use toolmark_core::lock::Lock;
 use toolmark_core::pins::Pins;
 use toolmark_core::tool::Tool;
 use toolmark_gateway::assemble::{self, Strictness, Surroundings};
+use toolmark_gateway::labels::Labels;
 use toolmark_runtime::Workspace;
 
 use crate::failure::Failure;
@@ -67,6 +68,11 @@ impl Written {
     pub(crate) fn said(&self, tool: &Tool) -> Option<Behavior> {
         let (_, pack) = self.config.packs.iter().find(|(name, _)| Some(name.as_str()) == tool.pack())?;
         pack.tools.get(tool.raw())?.behavior
+    }
+
+    /// What people call things, files of translations included.
+    pub(crate) fn labels(&self) -> Result<Labels, Failure> {
+        Labels::read(&self.config, self.directory()).map_err(Failure::Problems)
     }
 
     /// What is known of a tool, the operator's word included.

@@ -27,7 +27,7 @@ impl Running {
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines().map_while(Result::ok);
         let url =
             lines.find_map(|line| Some(line.strip_prefix("listening on ")?.to_owned())).expect("where it listens");
-        assert!(lines.any(|line| line == "15 tools in 4 packs"));
+        assert!(lines.any(|line| line == "30 tools in 5 packs"));
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url }
     }
@@ -70,11 +70,11 @@ fn tools_are_listed_with_their_packs_and_what_they_do() {
     assert_eq!(row("close_issue"), ["tracker", "MUTATES|UPDATE|ISSUE", "publisher"], "{}", listed.out);
     // Nothing changed and everybody is there: no column says so.
     assert!(!listed.out.contains("STATE"), "{}", listed.out);
-    assert!(listed.out.ends_with("15 tools\n"), "{}", listed.out);
+    assert!(listed.out.ends_with("30 tools\n"), "{}", listed.out);
 
     let whole: Value = serde_json::from_str(&gateway.run("tools", &["--json"]).out).expect("JSON");
     let tools = whole["tools"].as_array().expect("tools");
-    assert_eq!(tools.len(), 15);
+    assert_eq!(tools.len(), 30);
     assert!(tools.iter().all(|tool| tool["_meta"]["dev.toolmark/identity"]["mark"].is_string()));
 }
 

@@ -7,6 +7,8 @@ mod crash;
 mod outages;
 #[path = "nodes/pair.rs"]
 mod pair;
+#[path = "nodes/starts.rs"]
+mod starts;
 #[path = "nodes/support.rs"]
 mod support;
 #[cfg(unix)]

@@ -100,12 +100,12 @@ fn what_cannot_be_taken_along_is_refused_with_its_code() {
 }
 
 #[test]
-fn an_export_may_come_from_standard_input() {
+fn an_export_comes_from_standard_input_where_no_file_is_named() {
     let folder = with_token();
     let text = told(&toolmark(folder.path(), &["store", "export", "--store", "one.db"]));
     let mut import = Command::new(env!("CARGO_BIN_EXE_toolmark"))
         .current_dir(folder.path())
-        .args(["store", "import", "-", "--store", "two.db"])
+        .args(["store", "import", "--store", "two.db"])
         .env("XDG_DATA_HOME", folder.path().join("data"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -16,7 +16,7 @@ struct Running {
 impl Running {
     fn start() -> Self {
         // A folder without a configuration.
-        Self::start_in(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")), "15 tools in 4 packs")
+        Self::start_in(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")), "30 tools in 5 packs")
     }
 
     fn start_in(folder: &std::path::Path, tools: &str) -> Self {
@@ -172,6 +172,29 @@ fn a_file_that_changes_is_taken_over_and_one_that_is_wrong_is_not() {
 }
 
 #[test]
+fn a_file_that_is_emptied_while_it_is_written_takes_nothing_away() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("up-emptied");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("toolmark.toml");
+    let task = |name: &str| format!("[tasks.{name}]\nexpect = [\"PURE|*|*\"]\n");
+    std::fs::write(&file, task("look")).expect("a file");
+    let gateway = Running::start_in(&folder, "0 tools in 0 packs");
+    let status = |name: &str| gateway.send(&format!("GET /mcp/{name} HTTP/1.1\r\nHost: {}", gateway.address), "").0;
+    for empty in ["", "\n  \n"] {
+        std::fs::write(&file, empty).expect("a file");
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        assert_ne!(status("look"), 404, "the one before still holds");
+    }
+    std::fs::write(&file, task("other")).expect("a file");
+    let taken_over = (0..1_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        status("other") != 404 && status("look") == 404
+    });
+    assert!(taken_over, "what is written then is taken over");
+    gateway.stop();
+}
+
+#[test]
 fn a_lock_with_definitions_brings_tools_to_where_their_server_never_was() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("up-lock");
     let (home, away) = (folder.join("home"), folder.join("away"));
@@ -192,15 +215,63 @@ fn a_lock_with_definitions_brings_tools_to_where_their_server_never_was() {
         (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
     };
     assert_eq!(pin(&home, &[]).0, Some(3), "nothing is known yet");
-    Running::start_with(&home, "toolmark.db", "15 tools in 1 pack").stop();
+    Running::start_with(&home, "toolmark.db", "30 tools in 1 pack").stop();
     let (code, said) = pin(&home, &["--definitions"]);
-    assert_eq!((code, said.as_str()), (Some(0), "wrote toolmark.lock: 15 tools with their definitions\n"));
+    assert_eq!((code, said.as_str()), (Some(0), "wrote toolmark.lock: 30 tools with their definitions\n"));
     assert_eq!(pin(&home, &["--check"]).0, Some(0));
     // The same program by its name and arguments, but it is not there.
     std::fs::write(away.join("toolmark.toml"), config(&away.join("toolmark"))).expect("a file");
     std::fs::copy(home.join("toolmark.lock"), away.join("toolmark.lock")).expect("a copy");
-    let gateway = Running::start_in(&away, "15 tools in 1 pack");
+    let gateway = Running::start_in(&away, "30 tools in 1 pack");
     let answer = gateway.call("/mcp", "read_query", &json!({"query": "SELECT 1"}));
     assert!(text(&answer).contains("its server is not there"), "{answer}");
     gateway.stop();
+}
+
+/// A receiver of spans that takes one request, and says what was in it.
+fn receiver() -> (String, std::thread::JoinHandle<String>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    let taken = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody comes");
+        let (mut all, mut bytes) = (Vec::new(), [0; 4096]);
+        loop {
+            let text = String::from_utf8_lossy(&all).into_owned();
+            let length = text.to_lowercase().split_once("content-length: ").map(|(_, rest)| {
+                rest.lines().next().and_then(|length| length.trim().parse::<usize>().ok()).expect("a length")
+            });
+            let head = all.windows(4).position(|four| four == b"\r\n\r\n");
+            if head.zip(length).is_some_and(|(head, length)| all.len() >= head + 4 + length) {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+                return text;
+            }
+            match stream.read(&mut bytes) {
+                Ok(count @ 1..) => all.extend_from_slice(bytes.get(..count).unwrap_or_default()),
+                _ => return text,
+            }
+        }
+    });
+    (address, taken)
+}
+
+#[test]
+fn runs_of_agents_are_told_to_the_receiver_of_the_configuration() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (endpoint, taken) = receiver();
+    let script = r#"{"version": 1, "turns": [{"when": {"user": ""}, "text": "You said: {user}"}]}"#;
+    std::fs::write(folder.path().join("talker.json"), script).expect("a script");
+    let config =
+        format!("[telemetry.otlp]\nendpoint = \"{endpoint}\"\n\n[agents.talker]\nmodel = \"scripted:talker.json\"\n");
+    std::fs::write(folder.path().join("toolmark.toml"), config).expect("a configuration");
+    let gateway = Running::start_in(folder.path(), "0 tools in 0 packs");
+    let head = format!("POST /agui/talker HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json", gateway.address);
+    let said = json!({"threadId": "t", "runId": "r", "messages": [{"id": "u", "role": "user", "content": "a-secret"}]});
+    let (status, answer) = gateway.send(&head, &said.to_string());
+    assert!(status == 200 && answer.contains("RUN_FINISHED"), "{answer}");
+    gateway.stop();
+    let told = taken.join().expect("it was told");
+    for wanted in ["POST /agui/{agent}", "invoke_agent talker", "turn 1", "chat "] {
+        assert!(told.contains(wanted), "{wanted} is not in {told:?}");
+    }
+    assert!(!told.contains("a-secret"), "{told:?}");
 }

@@ -1,15 +1,15 @@
 //! The whole of `toolmark.toml`, and what its parts say about each other.
 
-use serde_json::{Map, Value};
 use toolmark_core::exposure::ProfileName;
 use toolmark_core::names::PackName;
 use toolmark_policy::{PolicyConfig, RuleConfig};
 
 use crate::read::{self, ReadConfigError, Refused, Section, table};
 use crate::sections::{
-    Approvals, Audit, Console, Gateway, Names, Pack, Pins, PolicySection, Profile, RuleShape, Task, Telemetry,
+    Agent, Agui, Approvals, Audit, BehaviorSection, Console, Gateway, ModelSection, Names, Pack, Pins, PolicySection,
+    Profile, RuleShape, Task, Telemetry,
 };
-use crate::values::{Durability, Entries, Name};
+use crate::values::{Durability, Entries, ModelText, Name, PROVIDERS};
 
 table! {
     /// The configuration of Toolmark.
@@ -33,15 +33,20 @@ table! {
         pub pins: Pins,
         /// The record of every call.
         pub audit: Audit,
+        /// Second opinions on what tools do.
+        pub behavior: BehaviorSection,
         /// Traces, metrics and logs.
         pub telemetry: Telemetry,
         /// How names are chosen.
         pub names: Names,
         /// Clients and the addresses they use.
         pub profiles: Entries<Name, Profile>,
-        /// Agents. They are read from a later version on; until then, only that each is a table.
-        #[schemars(with = "Entries<Name, Map<String, Value>>")]
-        pub agents: Entries<Name, Map<String, Value>>,
+        /// Models, by the names that agents and commands use.
+        pub models: Entries<Name, ModelSection>,
+        /// Agents that `toolmark run` runs.
+        pub agents: Entries<Name, Agent>,
+        /// Agents for user interfaces.
+        pub agui: Agui,
         /// The console in the browser.
         pub console: Console,
     }
@@ -159,13 +164,86 @@ fn check(config: &Config, section: &mut Section<'_, '_>) {
             ));
         }
     }
+    for (model, settings) in &config.models {
+        if let Some(name) = settings.model.as_ref().and_then(ModelText::named) {
+            missing.push((
+                vec!["models", model.as_str(), "model"],
+                Refused::value(
+                    format!("`{name}` is no model of a provider"),
+                    format!("write `PROVIDER:MODEL`, with one of {}", PROVIDERS.join(", ")),
+                )
+                .at_key(&of("models", model, "model")),
+            ));
+        }
+    }
+    for (agent, settings) in &config.agents {
+        for name in settings.task.iter().filter(|name| !knows_task(name)) {
+            missing.push((vec!["agents", agent.as_str(), "task"], task(of("agents", agent, "task"), name)));
+        }
+        let unknown = |name: &&Name| config.models.get(name).is_none();
+        for name in settings.model.as_ref().and_then(ModelText::named).into_iter().filter(unknown) {
+            missing.push((
+                vec!["agents", agent.as_str(), "model"],
+                Refused::NoSuchName {
+                    key: of("agents", agent, "model"),
+                    kind: "the model",
+                    name: name.to_string(),
+                    fix: format!(
+                        "add a table `[models.{name}]`, write `PROVIDER:MODEL`, or use one of {}",
+                        listed(&config.models, &[])
+                    ),
+                },
+            ));
+        }
+        for name in settings.handoffs.iter().filter(|name| config.agents.get(name).is_none()) {
+            missing.push((
+                vec!["agents", agent.as_str(), "handoffs"],
+                Refused::NoSuchName {
+                    key: of("agents", agent, "handoffs"),
+                    kind: "the agent",
+                    name: name.to_string(),
+                    fix: format!("add a table `[agents.{name}]`, or use one of {}", listed(&config.agents, &[])),
+                },
+            ));
+        }
+        for handoff in settings.handoffs.iter().filter(|name| *name == agent) {
+            missing.push((
+                vec!["agents", agent.as_str(), "handoffs"],
+                Refused::value(format!("`{handoff}` would hand over to itself"), "remove it from the list")
+                    .at_key(&of("agents", agent, "handoffs")),
+            ));
+        }
+    }
+    for (agent, settings) in &config.agents {
+        for name in &settings.agents {
+            let key = of("agents", agent, "agents");
+            let error = match config.agents.get(name) {
+                None => Refused::NoSuchName {
+                    key,
+                    kind: "the agent",
+                    name: name.to_string(),
+                    fix: format!("add a table `[agents.{name}]`, or use one of {}", listed(&config.agents, &[])),
+                },
+                Some(_) if name == agent => {
+                    Refused::value(format!("`{name}` would ask itself"), "remove it from the list").at_key(&key)
+                }
+                Some(_) => continue,
+            };
+            missing.push((vec!["agents", agent.as_str(), "agents"], error));
+        }
+    }
     for (key, error) in missing {
         section.refuse_at(&key, &error);
     }
 }
 
 fn below_profile(profile: &Name, key: &str) -> String {
-    read::below(&read::below("profiles", profile.as_str()), key)
+    of("profiles", profile, key)
+}
+
+/// A key of an entry of a table.
+fn of(table: &str, name: &Name, key: &str) -> String {
+    read::below(&read::below(table, name.as_str()), key)
 }
 
 /// Names to choose from.

@@ -8,7 +8,7 @@ use toolmark_core::names::PackName;
 
 use crate::config::Config;
 use crate::sections::{Pack, PackAuth};
-use crate::values::{Entries, Grant, Secret, Template, Transport};
+use crate::values::{Entries, Filled, Grant, Secret, Template, Transport};
 
 /// A configuration with its variables replaced.
 #[derive(Clone, Debug)]
@@ -54,14 +54,16 @@ pub struct Stdio {
 /// An address that is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Http {
-    /// The address.
-    pub url: Secret,
+    /// The address, in which variables may stand for what is secret.
+    pub url: Filled,
     /// How it is spoken to.
     pub transport: Transport,
     /// Headers that are sent with every request.
     pub headers: Vec<(String, Secret)>,
     /// How Toolmark says who it is.
     pub auth: Option<UpstreamAuth>,
+    /// A file with the certificates that the server's must lead to.
+    pub ca: Option<Secret>,
     /// The directories that path arguments may name.
     pub roots: Vec<String>,
 }
@@ -149,10 +151,11 @@ impl Pack {
         let roots = scope.list("roots", &self.roots).iter().map(|root| root.expose().to_owned()).collect();
         let connection = match &self.url {
             Some(url) => Connection::Http(Http {
-                url: scope.text("url", url),
+                url: scope.filled("url", url),
                 transport: self.transport.unwrap_or_default(),
                 headers: scope.entries("headers", &self.headers),
                 auth: self.auth.as_ref().and_then(|auth| scope.auth(auth)),
+                ca: scope.option("ca", self.ca.as_ref()),
                 roots,
             }),
             None => Connection::Stdio(Stdio {
@@ -178,13 +181,17 @@ struct Scope<'s, E> {
 
 impl<E: Fn(&str) -> Option<String>> Scope<'_, E> {
     /// Text with missing variables stands for nothing; [`finish`](Self::finish) turns it into an error.
-    fn text(&mut self, key: &str, template: &Template) -> Secret {
-        template.expand(self.environment).unwrap_or_else(|variables| {
+    fn filled(&mut self, key: &str, template: &Template) -> Filled {
+        template.fill(self.environment).unwrap_or_else(|variables| {
             let pack = self.pack.cloned();
             let missing = |variable| Missing { variable, pack: pack.clone(), key: key.to_owned() };
             self.missing.extend(variables.into_iter().map(missing));
-            Secret::default()
+            Filled::default()
         })
+    }
+
+    fn text(&mut self, key: &str, template: &Template) -> Secret {
+        self.filled(key, template).text
     }
 
     fn option(&mut self, key: &str, template: Option<&Template>) -> Option<Secret> {

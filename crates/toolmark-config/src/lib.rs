@@ -25,6 +25,7 @@ mod config;
 pub mod env_file;
 mod expand;
 pub mod import;
+pub mod locale;
 mod read;
 pub mod render;
 mod schema;

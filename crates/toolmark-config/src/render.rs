@@ -7,7 +7,7 @@ use toolmark_core::names::PackName;
 use toolmark_policy::pattern::Glob;
 
 use crate::sections::{Pack, PackLimits};
-use crate::values::{Entries, Part, Template};
+use crate::values::{Entries, Localized, Part, Template};
 
 /// Whether secrets are written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,12 @@ pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
     if !pack.headers.is_empty() {
         line("headers", table(&pack.headers));
     }
+    if let Some(names) = &pack.display_name {
+        line("display_name", texts(names));
+    }
+    if let Some(spoken) = &pack.spoken {
+        line("spoken", texts(spoken));
+    }
     if !pack.enabled {
         line("enabled", "false".into());
     }
@@ -97,7 +103,27 @@ pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
             line("auth", format!("{{ oauth = {{ {} }} }}", parts.join(", ")));
         }
     }
+    for (raw, tool) in &pack.tools {
+        let names = tool.display_name.iter().map(|names| format!("display_name = {}\n", texts(names)));
+        let spoken = tool.spoken.iter().map(|spoken| format!("spoken = {}\n", texts(spoken)));
+        let lines: String = names.chain(spoken).collect();
+        if !lines.is_empty() {
+            let _ = write!(out, "\n[packs.{name}.tools.{}]\n{lines}", bare(raw.as_str()));
+        }
+    }
     out
+}
+
+/// A text, or a table of languages and texts.
+fn texts<const MAX: usize>(all: &Localized<MAX>) -> String {
+    let mut written = all.iter().map(|(tag, text)| match tag {
+        Some(tag) => format!("{} = {}", bare(tag.as_str()), quoted(text)),
+        None => quoted(text),
+    });
+    match all.iter().next() {
+        Some((None, _)) => written.next().unwrap_or_default(),
+        _ => format!("{{ {} }}", written.collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// True when the pack holds a text that a preview masks.

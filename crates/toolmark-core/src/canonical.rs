@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::json::Json;
+use crate::json::{Json, plain_length};
 
 /// Writes the canonical form of `value`.
 #[must_use]
@@ -68,8 +68,7 @@ pub fn write_object<'a, 'v: 'a>(entries: impl Iterator<Item = (&'a str, &'a Json
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let bytes = text.as_bytes();
-    // No early exit: without one the loop becomes vector instructions, and nearly always there is nothing to find.
-    if !bytes.iter().fold(false, |found, &byte| found | (byte < 0x20) | (byte == b'"') | (byte == b'\\')) {
+    if plain_length(bytes) == bytes.len() {
         out.extend_from_slice(bytes);
         out.push(b'"');
         return;

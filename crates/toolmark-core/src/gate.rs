@@ -115,6 +115,7 @@ fn who(source: BehaviorSource) -> &'static str {
         BehaviorSource::Publisher => "the publisher",
         BehaviorSource::Annotations => "an annotation",
         BehaviorSource::Inferred => "the classifier",
+        BehaviorSource::Models => "most models",
     }
 }
 

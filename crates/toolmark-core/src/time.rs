@@ -33,6 +33,12 @@ impl Micros {
         self.0
     }
 
+    /// A moment in RFC 3339, such as `2026-11-16T08:00:00Z`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_microsecond()))
+    }
+
     /// This much later; the end of time stays the end of time.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {

@@ -131,11 +131,11 @@ async fn measure(what: &str, calls: u64, bodies: bool) -> f64 {
     let (workspace, config) = workspace(NEW);
     let (workspace, config) = (Arc::new(workspace), Arc::new(config));
     let filter = AuditFilter { bodies, ..AuditFilter::default() };
-    let settings = ReplaySettings { filter, examples: 3, workers };
+    let settings = ReplaySettings { filter, examples: 3, workers, most: None };
     let mut best = 0.0_f64;
     for _ in 0..3 {
         let start = Instant::now();
-        let report = replay(&store, Arc::clone(&workspace), Arc::clone(&config), &settings, Arc::new(|_| ())).await;
+        let report = replay(&store, Arc::clone(&workspace), Arc::clone(&config), &settings, Arc::new(|_, _| ())).await;
         let report = report.expect("a report");
         assert_eq!(report.calls, calls);
         assert!(report.count(Change::Denied) > 0 && report.count(Change::Asked) > 0 && report.unchanged > 0);

@@ -112,3 +112,31 @@ INSERT INTO messages (id, sender, subject, body, received) VALUES
   ('m2', 'dieter@example.com', 'Cancel my account', 'Please close it; I have moved.', '2025-07-12T11:02:00Z'),
   ('m3', 'supplier@example.net', 'Tea pots', 'The next delivery has 60 of them.', '2025-08-04T13:45:00Z'),
   ('m4', 'bram@example.com', 'Refund', 'The blanket went back two weeks ago.', '2025-06-02T19:31:00Z');
+
+-- Inspections of food businesses. The companies are made up; the regulations are told in short.
+CREATE TABLE companies (kvk_number TEXT PRIMARY KEY, name TEXT NOT NULL, city TEXT NOT NULL);
+INSERT INTO companies VALUES
+  ('12345678', 'Bakkerij De Korenaar', 'Utrecht'), ('23456789', 'Visrestaurant Zeezicht', 'Scheveningen'), ('34567890', 'Speelgoed Jansen', 'Zwolle');
+
+CREATE TABLE inspections (inspection_id TEXT PRIMARY KEY, kvk_number TEXT NOT NULL REFERENCES companies, inspector TEXT NOT NULL, held TEXT NOT NULL, result TEXT NOT NULL, follow_up TEXT NOT NULL);
+INSERT INTO inspections VALUES
+  ('INS-1001', '12345678', 'Fatima El Idrissi', '2025-03-11', 'in order', 'none'), ('INS-1002', '23456789', 'Jan de Vries', '2025-06-02', 'violations', 'done on 2025-06-20'),
+  ('INS-1003', '23456789', 'Fatima El Idrissi', '2026-02-17', 'violations', 'open'), ('INS-1004', '34567890', 'Jan de Vries', '2026-05-29', 'violations', 'open');
+
+CREATE TABLE violations (id INTEGER PRIMARY KEY, inspection_id TEXT NOT NULL REFERENCES inspections, regulation_id TEXT NOT NULL, severity TEXT NOT NULL, what TEXT NOT NULL);
+INSERT INTO violations VALUES
+  (1, 'INS-1002', 'REG-852', 'serious', 'The cold store was at 9 degrees.'), (2, 'INS-1003', 'REG-852', 'critical', 'The cold store was at 11 degrees.'),
+  (3, 'INS-1003', 'REG-1169', 'minor', 'Allergens were not listed.'), (4, 'INS-1004', 'REG-48', 'serious', 'Small parts came loose from a toy.');
+
+CREATE TABLE regulations (regulation_id TEXT PRIMARY KEY, title TEXT NOT NULL, about TEXT NOT NULL);
+INSERT INTO regulations VALUES
+  ('REG-852', 'Hygiene of foodstuffs', 'How food is stored, prepared and carried.'), ('REG-1169', 'Food information to consumers', 'What has to stand on a label or a menu.'),
+  ('REG-48', 'Safety of toys', 'What toys must withstand.');
+
+CREATE TABLE articles (regulation_id TEXT NOT NULL REFERENCES regulations, article TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (regulation_id, article));
+INSERT INTO articles VALUES
+  ('REG-852', '4', 'Whoever handles food keeps to the cold chain and to the temperature for each kind.'), ('REG-852', '5', 'Procedures that rest on HACCP are in place and kept up.'),
+  ('REG-1169', '9', 'Allergens are listed wherever food is offered.'), ('REG-48', '10', 'A toy must not endanger the safety or health of children.');
+
+CREATE TABLE reports (report_id INTEGER PRIMARY KEY, kvk_number TEXT NOT NULL REFERENCES companies, notes TEXT NOT NULL, answers TEXT NOT NULL DEFAULT '{}', state TEXT NOT NULL DEFAULT 'draft', signed_by TEXT);
+INSERT INTO reports (kvk_number, notes) VALUES ('23456789', 'Cold store too warm again. Menu without allergens.');

@@ -1,6 +1,7 @@
 //! How people are asked by a gateway: the desk over its store, and the ways that lead to it besides the client that calls.
 
 mod api;
+pub(crate) mod extras;
 mod ruling;
 mod webhook;
 
@@ -35,8 +36,8 @@ pub enum ApprovalsError {
     Webhook(String),
 }
 
-/// A desk over a store, for a node. `answers` is where a webhook may send its decision later.
-pub(crate) async fn desk(config: &Config, store: &Store, node: &str) -> Result<Desk, ApprovalsError> {
+/// A desk over a store, for a node.
+pub(crate) async fn desk(config: &Config, store: &Store, node: &str, options: &str) -> Result<Desk, ApprovalsError> {
     let mut askers: Vec<Arc<dyn Asker>> = Vec::new();
     let environment = |name: &str| std::env::var(name).ok();
     // Variables that are missing are said when the packs are started.
@@ -47,13 +48,13 @@ pub(crate) async fn desk(config: &Config, store: &Store, node: &str) -> Result<D
         askers.push(Arc::new(webhook));
     }
     let ledger = StoreLedger::open(store.clone(), node).await?;
-    let desk = Desk::new(Arc::new(ledger), settings(config), askers);
+    let desk = Desk::new(Arc::new(ledger), settings(config, options), askers);
     desk.open().await?;
     Ok(desk)
 }
 
-/// What a configuration says about asking.
-pub(crate) fn settings(config: &Config) -> DeskSettings {
+/// What a configuration says about asking. `options` are those with which commands find this gateway.
+pub(crate) fn settings(config: &Config, options: &str) -> DeskSettings {
     let approvals = &config.approvals;
     let usual = DeskSettings::default();
     DeskSettings {
@@ -62,6 +63,7 @@ pub(crate) fn settings(config: &Config) -> DeskSettings {
         keep: approvals.keep.map_or(usual.keep, Span::duration),
         wait: approvals.wait.min(Duration::from_secs(3600)),
         ask_client: approvals.client,
+        instructions: format!("approve it with `toolmark approvals approve {{id}}{options}`"),
         ..usual
     }
 }

@@ -25,6 +25,7 @@ use toolmark_policy::pattern::Glob;
 use toolmark_runtime::{Task, TaskName, Tasks, Workspace, WorkspaceBuilder};
 
 use crate::baselines::{self, BaselineMissing, Baselines};
+use crate::opinions::{self, Opinions};
 
 /// The largest file with policies or a baseline that is read.
 const MOST_BYTES: u64 = 16 << 20;
@@ -60,7 +61,7 @@ pub struct AssembleError {
 /// A file that the configuration names and that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{owner} names `{path}`, which cannot be read: {why}")]
-struct FileMissing {
+pub(crate) struct FileMissing {
     owner: String,
     path: String,
     why: String,
@@ -70,6 +71,11 @@ struct FileMissing {
 #[derive(Debug, thiserror::Error)]
 #[error("`[policy]` names `{0}`, and there is no such file")]
 struct NoPolicyFile(String);
+
+/// A pattern for files of names that matches none.
+#[derive(Debug, thiserror::Error)]
+#[error("`names.locales` names `{0}`, and there is no such file")]
+pub(crate) struct NoLocaleFile(pub(crate) String);
 
 /// A directory with a variable that is not set.
 #[derive(Debug, thiserror::Error)]
@@ -88,14 +94,17 @@ struct ToolMissing {
     known: Vec<String>,
 }
 
-/// The files that a configuration names, whether they are there or not: policies, baselines, and those with variables of packs.
+/// The files that a configuration names, whether they are there or not: policies, baselines, names, and those with variables of packs.
 #[must_use]
 pub fn files(config: &Config, surroundings: &Surroundings<'_>) -> Vec<PathBuf> {
     let directory = surroundings.directory;
     let mut files: Vec<PathBuf> = Vec::new();
-    for pattern in &config.policy.cedar.0 {
+    for pattern in config.policy.cedar.0.iter().chain(&config.names.locales) {
         files.push(directory.join(pattern));
         files.extend(matching(directory, pattern));
+    }
+    if let Some(named) = &config.behavior.opinions {
+        files.extend(opinions::files(&directory.join(named)).unwrap_or_default());
     }
     let baselines = config.tasks.iter().filter_map(|(_, task)| task.baseline.as_deref());
     files.extend(baselines.filter(|name| baselines::in_store(name).is_none()).map(|path| directory.join(path)));
@@ -116,9 +125,62 @@ pub fn workspace(
     surroundings: &Surroundings<'_>,
     strictness: Strictness,
 ) -> Result<Workspace, AssembleError> {
+    built(collected(config, None, &catalog, pins, surroundings, strictness), catalog)
+}
+
+/// The same with the text of Cedar policies that are in no file.
+pub(crate) fn workspace_trying(
+    config: &Config,
+    cedar: Option<&str>,
+    catalog: Catalog,
+    pins: Pins,
+    surroundings: &Surroundings<'_>,
+) -> Result<Workspace, AssembleError> {
+    built(collected(config, cedar, &catalog, pins, surroundings, Strictness::Running), catalog)
+}
+
+fn built(
+    (builder, mut problems): (WorkspaceBuilder, Vec<Problem>),
+    catalog: Catalog,
+) -> Result<Workspace, AssembleError> {
+    match builder.build(catalog) {
+        Ok(workspace) if problems.is_empty() => Ok(workspace),
+        Ok(_) => Err(AssembleError { problems }),
+        Err(error) => {
+            problems.extend(error.problems().iter().cloned());
+            Err(AssembleError { problems })
+        }
+    }
+}
+
+/// Everything that decides about calls of these tools, for workspaces that hold some of them, such as those of one agent.
+///
+/// # Errors
+/// [`AssembleError`] with every problem of policies, tasks and baselines.
+pub fn rules(
+    config: &Config,
+    catalog: &Catalog,
+    pins: Pins,
+    surroundings: &Surroundings<'_>,
+) -> Result<WorkspaceBuilder, AssembleError> {
+    let (builder, problems) = collected(config, None, catalog, pins, surroundings, Strictness::Running);
+    if problems.is_empty() { Ok(builder) } else { Err(AssembleError { problems }) }
+}
+
+fn collected(
+    config: &Config,
+    cedar: Option<&str>,
+    catalog: &Catalog,
+    pins: Pins,
+    surroundings: &Surroundings<'_>,
+    strictness: Strictness,
+) -> (WorkspaceBuilder, Vec<Problem>) {
     let mut problems = Vec::new();
     let tasks = tasks(config, surroundings, &mut problems);
-    let policy = policy(config, &catalog, surroundings, strictness, &mut problems);
+    let mut policy = policy(config, catalog, surroundings, strictness, &mut problems);
+    if let Some(text) = cedar {
+        policy = policy.cedar("cedar", text);
+    }
     let pins = pins.first_use(match config.pins.first_use {
         values::FirstUse::Trust => FirstUse::Trust,
         values::FirstUse::Ask => FirstUse::Ask,
@@ -136,14 +198,24 @@ pub fn workspace(
         let checked = listed.filter(|_| strictness == Strictness::Checking);
         builder = of_pack(builder, (name, pack), checked, &tasks, surroundings, &mut problems);
     }
-    match builder.build(catalog) {
-        Ok(workspace) if problems.is_empty() => Ok(workspace),
-        Ok(_) => Err(AssembleError { problems }),
-        Err(error) => {
-            problems.extend(error.problems().iter().cloned());
-            Err(AssembleError { problems })
+    if let Some(named) = &config.behavior.opinions {
+        match Opinions::read(&surroundings.directory.join(named)) {
+            Ok(opinions) => {
+                for tool in catalog.tools() {
+                    let against = opinions.against(tool);
+                    if !against.is_empty() {
+                        builder = builder.opinions(tool.canonical().clone(), against);
+                    }
+                }
+            }
+            Err(error) => {
+                let (owner, path) = ("`[behavior]`".to_owned(), visible(named, 300));
+                let error = FileMissing { owner, path, why: error.to_string() };
+                problems.push(Problem::refused(error.report(), None));
+            }
         }
     }
+    (builder, problems)
 }
 
 /// What a trusted publisher says of its tools, taken as the operator's word. What the operator says itself comes after and wins.
@@ -263,7 +335,7 @@ fn policy(
 }
 
 /// The files that a pattern means, by name; `*` stands for any run of characters in the last part of a path.
-fn matching(directory: &Path, pattern: &str) -> Vec<PathBuf> {
+pub(crate) fn matching(directory: &Path, pattern: &str) -> Vec<PathBuf> {
     let whole = directory.join(pattern);
     let Some(last) = whole.file_name().and_then(|last| last.to_str()) else { return Vec::new() };
     if !last.contains('*') {
@@ -273,13 +345,19 @@ fn matching(directory: &Path, pattern: &str) -> Vec<PathBuf> {
     let parent = whole.parent().unwrap_or(directory);
     let entries = fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
     let named = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| glob.matches(name));
-    let found: BTreeSet<PathBuf> = entries.filter(|path| path.is_file() && named(path)).collect();
+    // What is named so and cannot be read, such as a link that leads nowhere, is an error later; it is never skipped.
+    let found: BTreeSet<PathBuf> = entries.filter(|path| !path.is_dir() && named(path)).collect();
     found.into_iter().collect()
 }
 
 fn read(surroundings: &Surroundings<'_>, owner: &str, path: &str) -> Result<String, FileMissing> {
+    read_file(surroundings.directory, owner, path)
+}
+
+/// Reads a file that the configuration names.
+pub(crate) fn read_file(directory: &Path, owner: &str, path: &str) -> Result<String, FileMissing> {
     let refuse = |why: String| FileMissing { owner: owner.to_owned(), path: visible(path, 300), why };
-    let whole = surroundings.directory.join(path);
+    let whole = directory.join(path);
     let size = fs::metadata(&whole).map_err(|error| refuse(error.to_string()))?.len();
     if size > MOST_BYTES {
         return Err(refuse(format!("it has {size} bytes, and {MOST_BYTES} are read")));
@@ -320,6 +398,21 @@ impl Explain for NoPolicyFile {
 
     fn why(&self) -> String {
         "a policy that is not found protects nothing".into()
+    }
+
+    fn fix(&self) -> String {
+        "correct the path; it is relative to the folder of `toolmark.toml`, and `*` stands for part of a file's name"
+            .into()
+    }
+}
+
+impl Explain for NoLocaleFile {
+    fn code(&self) -> Code {
+        Code::new("config-file-missing")
+    }
+
+    fn why(&self) -> String {
+        "names that are not found are not shown, and nobody would notice".into()
     }
 
     fn fix(&self) -> String {

@@ -60,6 +60,15 @@ impl Breaker {
         }
     }
 
+    /// How long it still rests, without asking to go through.
+    pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
+        if !self.failing.load(Ordering::Relaxed) {
+            return None;
+        }
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.until.and_then(|until| until.checked_duration_since(now))
+    }
+
     /// A call was answered, whatever the answer.
     pub(crate) fn answered(&self) {
         if !self.failing.load(Ordering::Relaxed) {

@@ -1,20 +1,24 @@
 //! Collects what a gateway is made of, and starts it.
 
+use std::borrow::Borrow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, mpsc};
 use toolmark_config::Config;
+use toolmark_config::locale::Offered;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 use toolmark_mcp::upstream::oauth::Vault;
+use toolmark_models::Model;
 use toolmark_runtime::approve::Desk;
 use toolmark_runtime::{Approvals, NoRecords, Pipeline, Recorder, Unattended};
 use toolmark_store::Store;
@@ -24,8 +28,10 @@ use crate::approvals::ApprovalsError;
 use crate::assemble::Strictness;
 use crate::audit::{AuditRecorder, Ids};
 use crate::baselines::{self, Baselines};
-use crate::gateway::{Gateway, State, assembled};
+use crate::gateway::{Gateway, State, assembled, tell_problems};
+use crate::labels::Labels;
 use crate::listing::Listed;
+use crate::live::{Hub, Shown};
 use crate::metrics::{Measured, Metrics};
 use crate::names::Names;
 use crate::pack::{PackHandle, Way};
@@ -42,10 +48,12 @@ pub struct GatewayBuilder {
     desk: Option<Desk>,
     asks: bool,
     node: Arc<str>,
+    options: String,
     recorder: Arc<dyn Recorder>,
     audit: Option<AuditSink>,
     store: Option<Store>,
     vault: Option<Vault>,
+    model: Option<Arc<dyn Model>>,
     names: Names,
     pins: PinBook,
     listed: BTreeMap<PackName, Arc<Listed>>,
@@ -57,8 +65,23 @@ pub struct GatewayBuilder {
 pub struct Remembered {
     /// Their tools, without what has problems.
     pub catalog: Catalog,
+    /// Their prompts, resources and templates.
+    pub offers: Vec<RememberedOffer>,
     /// Packs that have never been seen as they are configured now.
     pub unseen: Vec<PackName>,
+}
+
+/// Something that a pack offers beside tools.
+#[derive(Debug)]
+pub struct RememberedOffer {
+    /// What it is.
+    pub kind: Offered,
+    /// Whose it is.
+    pub pack: PackName,
+    /// What the pack calls it: a name, an address or a template.
+    pub key: Arc<str>,
+    /// All that was said about it.
+    pub definition: Bytes,
 }
 
 /// A gateway that cannot be started, or not with another configuration, with every reason.
@@ -88,10 +111,12 @@ impl GatewayBuilder {
             desk: None,
             asks: true,
             node: "local".into(),
+            options: String::new(),
             recorder: Arc::new(NoRecords),
             audit: None,
             store: None,
             vault: None,
+            model: None,
             names: Names::default(),
             pins: PinBook::default(),
             listed: BTreeMap::new(),
@@ -134,10 +159,26 @@ impl GatewayBuilder {
         self
     }
 
+    /// The options with which `toolmark approvals` finds this gateway, such as ` --config /etc/toolmark.toml`, for whoever is told to use it.
+    #[must_use]
+    pub fn found_with(mut self, options: String) -> Self {
+        self.options = options;
+        self
+    }
+
     /// Where tokens of logins are, if not beside the store.
     #[must_use]
     pub fn vault(mut self, vault: Vault) -> Self {
         self.vault = Some(vault);
+        self
+    }
+
+    /// Agents beside those of the configuration, all of one model, whatever they say.
+    pub(crate) fn agents(mut self, of: &Config, model: Arc<dyn Model>) -> Self {
+        if self.config.agents.iter().next().is_none() {
+            self.config.agents = of.agents.clone();
+            self.model = Some(model);
+        }
         self
     }
 
@@ -160,10 +201,15 @@ impl GatewayBuilder {
         self.pins = PinBook::recall(store).await?;
         self.baselines = baselines::read(&self.config, store).await?;
         if self.asks {
-            self.desk = Some(crate::approvals::desk(&self.config, store, &self.node).await?);
+            self.desk = Some(crate::approvals::desk(&self.config, store, &self.node, &self.options).await?);
         }
         // What is wrong with packs is said when they are started.
-        for (name, pack) in handles(&self.config, &self.directory, self.vault.as_ref()).unwrap_or_default() {
+        let packs = if self.asks {
+            handles(&self.config, &self.directory, self.vault.as_ref())
+        } else {
+            recognised(&self.config, &self.directory, self.vault.as_ref())
+        };
+        for (name, pack) in packs.unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
                 self.listed.insert(name, Arc::new(listed));
             }
@@ -171,23 +217,42 @@ impl GatewayBuilder {
         Ok(self)
     }
 
-    /// The tools of all packs as they are remembered.
+    /// The tools of all packs as they are remembered, or else as the lock keeps them. Variables that only a server would be given need not
+    /// be set.
     ///
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used.
     pub fn remembered(&self) -> Result<Remembered, StartGatewayError> {
-        let packs = handles(&self.config, &self.directory, self.vault.as_ref())?;
-        let mut unseen: Vec<_> = packs.keys().filter(|name| !self.listed.contains_key(*name)).cloned().collect();
+        let packs = recognised(&self.config, &self.directory, self.vault.as_ref())?;
+        let listed = with_locked(self.listed.clone(), self.lock.as_ref(), &packs);
+        let mut unseen: Vec<_> = packs.keys().filter(|name| !listed.contains_key(*name)).cloned().collect();
         unseen.sort();
         let state = State {
             config: Arc::new(self.config.clone()),
             lock: None,
             packs: packs.into_iter().map(|(name, pack)| (name, Arc::new(pack))).collect(),
-            listed: self.listed.clone(),
+            listed,
             baselines: self.baselines.clone(),
+            labels: Arc::new(Labels::of(&self.config)),
             unsaved: HashSet::new(),
         };
-        Ok(Remembered { catalog: state.catalog(), unseen })
+        let mut offers = Vec::new();
+        for (pack, listed) in &self.listed {
+            let all = [
+                (Offered::Prompt, &listed.prompts),
+                (Offered::Resource, &listed.resources),
+                (Offered::Template, &listed.templates),
+            ];
+            for (kind, own) in all {
+                offers.extend(own.iter().map(|offer| RememberedOffer {
+                    kind,
+                    pack: pack.clone(),
+                    key: Arc::clone(&offer.key),
+                    definition: offer.object.raw().clone(),
+                }));
+            }
+        }
+        Ok(Remembered { catalog: state.catalog(), offers, unseen })
     }
 
     /// A server in this process. `build` gives our end of two pipes: what we read from it, and what we write to it.
@@ -212,20 +277,13 @@ impl GatewayBuilder {
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
-        let mut listed = self.listed;
-        if let Some(lock) = &self.lock {
-            for (name, pack) in &packs {
-                if let Entry::Vacant(place) = listed.entry(name.clone())
-                    && let Some(own) = Listed::locked(lock, name, pack.source())
-                {
-                    place.insert(Arc::new(own));
-                }
-            }
-        }
+        let listed = with_locked(self.listed, self.lock.as_ref(), &packs);
         let (baselines, unsaved) = (self.baselines, HashSet::new());
-        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, baselines, unsaved };
+        let labels = Arc::new(Labels::read(&self.config, &self.directory).map_err(StartGatewayError::new)?);
+        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, baselines, labels, unsaved };
         let workspace = assembled(&state, &self.pins, &self.directory, None, Strictness::Running)
             .map_err(|error| StartGatewayError::new(error.problems().to_vec()))?;
+        tell_problems(workspace.catalog(), None);
         let names = Arc::new(self.names);
         let snapshot = Snapshot::new(
             Arc::new(workspace),
@@ -233,11 +291,15 @@ impl GatewayBuilder {
             &state.packs,
             state.listed.clone(),
             Arc::clone(&names),
+            Arc::clone(&state.labels),
         );
         let (changes, _) = broadcast::channel(256);
         let (news, heard) = mpsc::channel(64);
         let metrics = Arc::new(Metrics::new());
         let recorder = Arc::new(Measured::new(Arc::clone(&metrics), Arc::new(Told::new(self.recorder))));
+        // First of all: whether anybody looks is asked of it for every call.
+        let live = Arc::new(Hub::new(&state.config.audit));
+        let recorder = Arc::new(Shown::new(Arc::clone(&live), recorder));
         let approvals: Arc<dyn Approvals> = match &self.desk {
             Some(desk) => Arc::new(desk.clone()),
             None => Arc::new(Unattended),
@@ -249,12 +311,15 @@ impl GatewayBuilder {
             pipeline: Pipeline::new(approvals, recorder),
             desk: self.desk,
             metrics,
+            live,
             traces,
             audit: self.audit,
             ids: Ids::new(),
             store: self.store,
             vault: self.vault,
+            model: self.model,
             node: self.node,
+            options: self.options,
             names,
             pins: self.pins,
             changes,
@@ -276,13 +341,53 @@ fn traces(config: &Config) -> Result<Option<Traces>, StartGatewayError> {
     Traces::of(config, expanded.otlp.as_ref()).map_err(|error| refused(error.report()))
 }
 
+/// What packs listed, with what a lock keeps of those that were never seen.
+fn with_locked<P: Borrow<PackHandle>>(
+    mut listed: BTreeMap<PackName, Arc<Listed>>,
+    lock: Option<&Lock>,
+    packs: &HashMap<PackName, P>,
+) -> BTreeMap<PackName, Arc<Listed>> {
+    let Some(lock) = lock else { return listed };
+    for (name, pack) in packs {
+        if let Entry::Vacant(place) = listed.entry(name.clone())
+            && let Some(own) = Listed::locked(lock, name, pack.borrow().source())
+        {
+            place.insert(Arc::new(own));
+        }
+    }
+    listed
+}
+
 /// The packs of a configuration, none of them started.
 pub(crate) fn handles(
     config: &Config,
     directory: &Path,
     vault: Option<&Vault>,
 ) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
-    let environment = |name: &str| std::env::var(name).ok();
+    handles_in(config, directory, vault, &|name| std::env::var(name).ok())
+}
+
+/// The same for whoever starts none of them and only wants to know which they are: a variable that is not set, such as a token, stands for
+/// itself. Where that leads nowhere, as in an address, it is missing after all.
+fn recognised(
+    config: &Config,
+    directory: &Path,
+    vault: Option<&Vault>,
+) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let error = match handles(config, directory, vault) {
+        Ok(packs) => return Ok(packs),
+        Err(error) => error,
+    };
+    handles_in(config, directory, vault, &|name| set(name).or_else(|| Some(name.to_owned()))).map_err(|_| error)
+}
+
+fn handles_in(
+    config: &Config,
+    directory: &Path,
+    vault: Option<&Vault>,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
     let expanded = config.expand(&environment);
     let expanded = expanded.map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?;
     let (mut packs, mut problems) = (HashMap::new(), Vec::new());

@@ -1,27 +1,43 @@
-//! How does a pack say who it is to its server, where the configuration asks for OAuth? The same for the gateway and for `toolmark login`.
+//! How does a pack say who it is to its server, where the configuration asks for OAuth, and whom does it believe? The same for the gateway
+//! and for `toolmark login`.
+
+use std::path::Path;
 
 use secrecy::SecretString;
 use toolmark_config::values::Grant as WrittenGrant;
-use toolmark_config::{Connection, UpstreamAuth};
+use toolmark_config::{Connection, Http, UpstreamAuth};
 use toolmark_core::names::PackName;
 use toolmark_mcp::upstream::oauth::{Grant, OAuthSettings};
+use toolmark_tls::{ReadTrustError, Trust};
+
+/// Whose certificates are believed of a pack. A relative file starts from a directory.
+///
+/// # Errors
+/// When the file that says so cannot be used.
+pub fn trust(connection: &Connection, directory: &Path) -> Result<Trust, ReadTrustError> {
+    match connection {
+        Connection::Http(Http { ca: Some(file), .. }) => Trust::read(&directory.join(file.expose())),
+        Connection::Http(_) | Connection::Stdio(_) => Ok(Trust::machine()),
+    }
+}
 
 /// What is configured about the tokens of a pack; nothing where it has none of its own.
 ///
 /// # Errors
 /// When its address is none.
-pub fn oauth(name: &PackName, connection: &Connection) -> Result<Option<OAuthSettings>, String> {
+pub fn oauth(name: &PackName, connection: &Connection, trust: Trust) -> Result<Option<OAuthSettings>, String> {
     let Connection::Http(http) = connection else { return Ok(None) };
     let Some(UpstreamAuth::OAuth { grant, client_id, client_secret, scopes, issuer, token_url, redirect_port }) =
         &http.auth
     else {
         return Ok(None);
     };
-    let server = http.url.expose().parse().map_err(|error| format!("its `url` is no address: {error}"))?;
+    let server = http.url.text.expose().parse().map_err(|error| format!("its `url` is no address: {error}"))?;
     let text = |secret: &Option<toolmark_config::values::Secret>| secret.as_ref().map(|text| text.expose().to_owned());
     Ok(Some(OAuthSettings {
         pack: name.to_string(),
         server,
+        trust,
         grant: match grant {
             WrittenGrant::AuthorizationCode => Grant::AuthorizationCode,
             WrittenGrant::ClientCredentials => Grant::ClientCredentials,

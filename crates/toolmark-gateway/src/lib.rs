@@ -5,20 +5,29 @@
 
 pub mod access;
 mod again;
+pub mod agents;
+mod agui;
 mod approvals;
 pub mod assemble;
 mod audit;
 pub mod baselines;
 mod breaker;
 mod builder;
+pub mod card;
+mod console;
 pub mod credentials;
 pub mod demo;
 mod gateway;
 mod https;
+mod identity;
+pub mod labels;
 mod listing;
+mod live;
 pub mod metrics;
+pub mod models;
 mod names;
 mod offers;
+mod opinions;
 mod pack;
 mod pages;
 mod pins;
@@ -33,14 +42,14 @@ mod wishes;
 
 pub use approvals::ApprovalsError;
 pub use audit::AuditRecorder;
-pub use builder::{GatewayBuilder, Remembered, StartGatewayError};
+pub use builder::{GatewayBuilder, Remembered, RememberedOffer, StartGatewayError};
 pub use gateway::{Gateway, Reloaded};
 pub use listing::{Listed, Offer};
 pub use pack::{PackHandle, PackState};
 pub use server::{Serve, ServeError};
 pub use service::Front;
 pub use snapshot::Snapshot;
-pub use telemetry::{OtlpUnusable, SpanStats};
+pub use telemetry::{AgentSpans, OtlpUnusable, SpanStats};
 pub use view::{View, ViewError, ViewName};
 pub use watch::Watch;
 

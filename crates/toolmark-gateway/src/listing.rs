@@ -172,8 +172,8 @@ impl Listed {
         if let Some(mode) = settings.and_then(|settings| settings.exposure) {
             builder = builder.exposure(mode);
         }
-        let mut text = String::new();
-        let mut places = Vec::new();
+        let mut text = String::with_capacity(self.tools.iter().map(|tool| tool.len() + 1).sum());
+        let mut places = Vec::with_capacity(self.tools.len());
         for tool in &self.tools {
             let start = text.len();
             text.push_str(&String::from_utf8_lossy(tool));
@@ -182,13 +182,14 @@ impl Listed {
         }
         let document = Document::new(format!("{name} (tools/list)"), text);
         for place in places {
-            match Definition::read(&Slice::new(&document, place), Form::Tool) {
+            let slice = Slice::new(&document, place);
+            match Definition::read(&slice, Form::Tool) {
                 Ok(definition) => {
                     if settings.is_none_or(|settings| settings.admits(definition.name())) {
                         builder.push(ToolKind::Mcp, definition);
                     }
                 }
-                Err(error) => builder.refuse(Problem::refused(error.report(), None)),
+                Err(error) => builder.refuse(Problem::refused(error.report(), Some(slice.place()))),
             }
         }
         builder.build()

@@ -1,6 +1,8 @@
 //! How much, how fast, how well? Figures for `/metrics`, counted on the path of every call without allocating.
 
-use std::collections::{BTreeSet, HashMap};
+mod figures;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,12 +14,14 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use serde_json::{Value, json};
 use toolmark_core::explain::Code;
 use toolmark_core::verdict::Decision;
 use toolmark_mcp::downstream::Held;
 use toolmark_runtime::{DispatchErrorKind, End, Keeping, Record, Recorder, Stray};
 use toolmark_store::audit::AuditStats;
 
+use self::figures::{Ended, Minutes, Spread, Times};
 use crate::pack::PackHandle;
 use crate::telemetry::SpanStats;
 
@@ -31,6 +35,28 @@ const STATES: [&str; 4] = ["starting", "ready", "unavailable", "stopped"];
 
 const VERDICTS: usize = 3;
 const OUTCOMES: usize = 14;
+
+/// The ends of calls in the order of their places, in the words of the audit.
+const ENDS: [&str; OUTCOMES] = [
+    "ok",
+    "tool-error",
+    "observed",
+    "approved",
+    "invalid",
+    "denied",
+    "asked",
+    "unavailable",
+    "busy",
+    "timeout",
+    "cancelled",
+    "too-large",
+    "upstream-failed",
+    "unrecorded",
+];
+
+/// Those that are nobody's wish.
+const ERRORS: [&str; 7] =
+    ["tool-error", "unavailable", "busy", "timeout", "too-large", "upstream-failed", "unrecorded"];
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct CallLabels {
@@ -91,6 +117,8 @@ struct Counters {
     pack: Arc<str>,
     tool: Arc<str>,
     by_end: [OnceLock<Counter>; VERDICTS * OUTCOMES],
+    /// How long its calls ran.
+    took: Spread,
 }
 
 /// All figures.
@@ -107,10 +135,16 @@ pub struct Metrics {
     examine: Histogram,
     approve: Histogram,
     dispatch: Histogram,
+    /// The same for people, with finer steps.
+    examined: Spread,
+    waited: Spread,
+    minutes: Minutes,
     packs: Family<PackLabels, Gauge>,
     restarts: Family<RestartLabels, Counter>,
     held: Family<HeldLabels, Gauge>,
     door: Family<DoorLabels, Counter>,
+    /// The same, to be read.
+    turned_away: Mutex<Vec<(DoorLabels, u64)>>,
     audit: Audit,
     spans: Spans,
     /// The packs that figures were told of, so that none is told of when it is gone.
@@ -182,10 +216,14 @@ impl Metrics {
             examine,
             approve,
             dispatch,
+            examined: Spread::default(),
+            waited: Spread::default(),
+            minutes: Minutes::default(),
             packs,
             restarts,
             held,
             door,
+            turned_away: Mutex::default(),
             audit,
             spans,
             known,
@@ -206,12 +244,18 @@ impl Metrics {
             counter.get_or_init(|| self.calls.get_or_create_owned(&labels())).inc();
         }
         self.examine.observe(record.timings.examine.as_secs_f64());
+        self.examined.add(record.timings.examine);
+        // The id says when it began, and costs no look at a clock.
+        let minute = record.id.get_timestamp().map_or(0, |time| time.to_unix().0 / 60);
+        self.minutes.add(minute, ended(record.end));
         // What did not happen took no time, which is no figure.
         if !record.timings.approve.is_zero() {
             self.approve.observe(record.timings.approve.as_secs_f64());
+            self.waited.add(record.timings.approve);
         }
         if !record.timings.dispatch.is_zero() {
             self.dispatch.observe(record.timings.dispatch.as_secs_f64());
+            counters.took.add(record.timings.dispatch);
         }
     }
 
@@ -256,7 +300,87 @@ impl Metrics {
     /// Counts a request that was not let in.
     pub fn turn_away(&self, status: StatusCode, code: Code) {
         // Codes and their statuses come from the program, so there are only so many.
-        self.door.get_or_create(&DoorLabels { code: code.as_str(), status: status.as_u16() }).inc();
+        let labels = DoorLabels { code: code.as_str(), status: status.as_u16() };
+        self.door.get_or_create(&labels).inc();
+        let mut counted = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        match counted.iter_mut().find(|(own, _)| *own == labels) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((labels, 1)),
+        }
+    }
+
+    /// Every tool that was called, those with the most calls first, with its figures.
+    pub(crate) fn of_tools(&self) -> Vec<(String, Value)> {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<(String, u64, Value)> = tools
+            .iter()
+            .map(|(name, counters)| (name.to_string(), counters.calls(), counters.to_json()))
+            .filter(|(_, calls, _)| *calls > 0)
+            .collect();
+        all.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        all.into_iter().map(|(name, _, figures)| (name, figures)).collect()
+    }
+
+    /// The figures of one tool; nothing where it was not called, or there are too many others.
+    pub(crate) fn of_tool(&self, canonical: &str) -> Value {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.get(canonical).map_or(Value::Null, |counters| counters.to_json())
+    }
+
+    /// The figures of all tools of a pack together.
+    pub(crate) fn of_pack(&self, pack: &str) -> Value {
+        let (mut calls, mut errors, mut took) = (0, 0, Times::default());
+        for table in [&self.tools, &self.rest] {
+            for counters in table.read().unwrap_or_else(PoisonError::into_inner).values() {
+                if *counters.pack == *pack {
+                    calls += counters.calls();
+                    errors += counters.errors();
+                    took.add(&counters.took.read());
+                }
+            }
+        }
+        figures_of(calls, errors, &took)
+    }
+
+    /// How long each stage took.
+    pub(crate) fn stages(&self) -> Value {
+        let mut dispatch = Times::default();
+        for table in [&self.tools, &self.rest] {
+            for counters in table.read().unwrap_or_else(PoisonError::into_inner).values() {
+                dispatch.add(&counters.took.read());
+            }
+        }
+        let (examine, approve) = (self.examined.read(), self.waited.read());
+        json!({"examine": examine.to_json(), "approve": approve.to_json(), "dispatch": dispatch.to_json()})
+    }
+
+    /// How many calls ended how.
+    pub(crate) fn outcomes(&self) -> Value {
+        let mut all: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for table in [&self.tools, &self.rest] {
+            for counters in table.read().unwrap_or_else(PoisonError::into_inner).values() {
+                for (end, count) in counters.ends() {
+                    *all.entry(end).or_default() += count;
+                }
+            }
+        }
+        json!(all)
+    }
+
+    /// Requests that were not let in, by reason.
+    pub(crate) fn refused(&self) -> Value {
+        let mut counted = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counted
+            .iter()
+            .map(|(labels, count)| json!({"code": labels.code, "status": labels.status, "count": count}))
+            .collect()
+    }
+
+    /// The last hour, minute by minute.
+    pub(crate) fn minutes(&self) -> Value {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.minutes.to_json(now.as_secs() / 60)
     }
 
     /// All figures as OpenMetrics text, with how things stand now.
@@ -332,7 +456,26 @@ impl Spans {
 
 impl Counters {
     fn of(pack: &str, tool: &str) -> Self {
-        Self { pack: pack.into(), tool: tool.into(), by_end: [const { OnceLock::new() }; VERDICTS * OUTCOMES] }
+        let by_end = [const { OnceLock::new() }; VERDICTS * OUTCOMES];
+        Self { pack: pack.into(), tool: tool.into(), by_end, took: Spread::default() }
+    }
+
+    /// How many calls ended how; the same word may come several times.
+    fn ends(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counted = self.by_end.iter().enumerate().filter_map(|(at, counter)| Some((at, counter.get()?.get())));
+        counted.filter_map(|(at, count)| Some((*ENDS.get(at % OUTCOMES)?, count)))
+    }
+
+    fn calls(&self) -> u64 {
+        self.ends().map(|(_, count)| count).sum()
+    }
+
+    fn errors(&self) -> u64 {
+        self.ends().filter(|(end, _)| ERRORS.contains(end)).map(|(_, count)| count).sum()
+    }
+
+    fn to_json(&self) -> Value {
+        figures_of(self.calls(), self.errors(), &self.took.read())
     }
 }
 
@@ -347,6 +490,14 @@ impl Measured {
 impl Recorder for Measured {
     fn ready(&self) -> Keeping {
         self.next.ready()
+    }
+
+    fn is_watched(&self) -> bool {
+        self.next.is_watched()
+    }
+
+    fn begin(&self, record: &Record<'_>) {
+        self.next.begin(record);
     }
 
     fn intend(&self, record: &Record<'_>) -> Keeping {
@@ -366,6 +517,25 @@ impl Recorder for Measured {
     fn stray(&self, stray: &Stray<'_>) {
         self.metrics.strays.get_or_create(&StrayLabels { reason: stray.kind.as_str() }).inc();
         self.next.stray(stray);
+    }
+}
+
+fn figures_of(calls: u64, errors: u64, took: &Times) -> Value {
+    let mut all = took.to_json();
+    if let Some(members) = all.as_object_mut() {
+        members.remove("count");
+        members.insert("calls".into(), calls.into());
+        members.insert("errors".into(), errors.into());
+    }
+    all
+}
+
+const fn ended(end: End) -> Ended {
+    match end {
+        End::Ran | End::Observed | End::Approved => Ended::Well,
+        End::Asked => Ended::Asked,
+        End::Invalid | End::Denied => Ended::Denied,
+        End::ToolFailed | End::Unrecorded | End::Failed(_) => Ended::Badly,
     }
 }
 

@@ -1,13 +1,19 @@
 //! Resources, templates and prompts as clients at one address see them: under names of which each has one owner.
 
+mod titles;
+
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use toolmark_config::locale::Offered;
+use toolmark_core::display::{LanguageTag, Languages};
 use toolmark_core::names::PackName;
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, write};
 
+use self::titles::Titles;
+use crate::labels::Labels;
 use crate::listing::Listed;
 use crate::names::Names;
 use crate::pages::Pages;
@@ -38,7 +44,11 @@ pub(crate) struct Offers {
 struct OfferList {
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
+    /// Each of them as it is listed.
+    texts: Vec<Bytes>,
     pages: Pages,
+    /// What people call them, found out when somebody first wants a language.
+    titles: OnceLock<Titles>,
 }
 
 /// One offer: whose it is, what its pack calls it, and what clients call it.
@@ -55,6 +65,14 @@ impl Kind {
             Self::Resource => "resource",
             Self::Template => "template",
             Self::Prompt => "prompt",
+        }
+    }
+
+    const fn offered(self) -> Offered {
+        match self {
+            Self::Resource => Offered::Resource,
+            Self::Template => Offered::Template,
+            Self::Prompt => Offered::Prompt,
         }
     }
 
@@ -103,6 +121,26 @@ impl Offers {
     /// A page of a list; nothing for a cursor that was never given out.
     pub(crate) fn page(&self, kind: Kind, era: Era, cursor: Option<&str>) -> Option<Bytes> {
         self.list(kind).pages.get(era, cursor)
+    }
+
+    /// The same with titles in these languages, as far as there are any, and the language that most of them are in.
+    pub(crate) fn page_in(
+        &self,
+        kind: Kind,
+        labels: &Labels,
+        languages: &Languages,
+        era: Era,
+        cursor: Option<&str>,
+    ) -> Option<(Bytes, Option<LanguageTag>)> {
+        let list = self.list(kind);
+        let titles = list.titles.get_or_init(|| {
+            let all = list.entries.iter().zip(&list.texts);
+            Titles::new(all.map(|(entry, text)| labels.offer(kind.offered(), entry.pack.as_str(), &entry.own, text)))
+        });
+        match titles.pages(kind.members().0, &list.texts, labels.default_language(), languages) {
+            Some((pages, language)) => Some((pages.get(era, cursor)?, Some(language))),
+            None => Some((list.pages.get(era, cursor)?, None)),
+        }
     }
 
     /// What a name stands for.
@@ -188,6 +226,7 @@ impl OfferList {
             entries.push(Entry { pack: pack.clone(), own: Arc::clone(&offer.key), exposed });
         }
         let by_name = entries.iter().enumerate().map(|(at, entry)| (entry.exposed.clone(), at)).collect();
-        Self { entries, by_name, pages: Pages::new(member, &texts) }
+        let pages = Pages::new(member, &texts);
+        Self { entries, by_name, texts, pages, titles: OnceLock::new() }
     }
 }

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolmark_config::sections;
-use toolmark_config::values::{Era as WrittenEra, Part, Secret, Template, Transport};
+use toolmark_config::values::{Era as WrittenEra, Filled, Part, Secret, Template, Transport};
 use toolmark_config::{Connection, UpstreamAuth};
 use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
@@ -112,7 +112,9 @@ impl PackHandle {
     ) -> Result<Self, String> {
         let (target, source) = target(connection, &pack.args, directory)?;
         let auth = if let Connection::Http(http) = connection { http.auth.clone() } else { None };
-        let oauth = credentials::oauth(&name, connection)?.map(|settings| OAuth::new(settings, vault.cloned()));
+        let trust = credentials::trust(connection, directory).map_err(|error| error.to_string())?;
+        let oauth =
+            credentials::oauth(&name, connection, trust.clone())?.map(|settings| OAuth::new(settings, vault.cloned()));
         let oauth = oauth.transpose().map_err(|error| error.to_string())?;
         let limits = UpstreamLimits {
             connect: pack.limits.start,
@@ -135,6 +137,7 @@ impl PackHandle {
             ),
             inherited: minimal_environment(std::env::vars_os()),
             credentials: oauth.map(|oauth| Arc::new(oauth) as Arc<dyn Credentials>),
+            trust,
             limits,
             stderr: Some(stderr.clone()),
             ..ConnectOptions::default()
@@ -152,7 +155,8 @@ impl PackHandle {
     pub(crate) fn is_reached_like(&self, other: &Self) -> bool {
         match (&self.way, &other.way) {
             (Way::Configured(one), Way::Configured(two)) => {
-                self.auth == other.auth && one.0 == two.0 && one.1.era == two.1.era && one.1.limits == two.1.limits
+                let same = one.1.era == two.1.era && one.1.limits == two.1.limits && one.1.trust == two.1.trust;
+                self.auth == other.auth && one.0 == two.0 && same
             }
             _ => false,
         }
@@ -266,6 +270,7 @@ impl PackHandle {
         let mut wait = WAIT.0;
         loop {
             let (events, heard) = EventSender::channel(64);
+            let before = self.stderr.written();
             let life = self.live(events, heard, &news, &mut wait);
             let why = tokio::select! {
                 () = self.stop.cancelled() => return,
@@ -280,7 +285,7 @@ impl PackHandle {
             if wait > WAIT.0 || self.state() != state {
                 tracing::warn!(pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
             }
-            for line in self.stderr.lines().iter().rev().take(LAST_WORDS).rev() {
+            for line in last_words(&self.stderr.lines(), self.stderr.written() - before) {
                 tracing::warn!(pack = %self.name, line = %visible(line, 500), "it wrote to standard error");
             }
             self.set(state);
@@ -387,6 +392,15 @@ impl PackHandle {
     }
 }
 
+/// The last lines of a program that ended, of those that it wrote since it was started. One that is tried in both eras says things twice.
+fn last_words(lines: &[String], written: u64) -> Vec<&String> {
+    let new = usize::try_from(written).unwrap_or(usize::MAX).min(lines.len());
+    let mut words: Vec<&String> = lines.iter().skip(lines.len() - new).collect();
+    words.dedup();
+    let old = words.len().saturating_sub(LAST_WORDS);
+    words.split_off(old)
+}
+
 fn needs_login(error: &ConnectError) -> bool {
     let ConnectError::Request(error) = error else { return false };
     matches!(error.kind(), UpstreamErrorKind::Credentials(missing) if missing.needs_login)
@@ -400,8 +414,9 @@ fn target(connection: &Connection, written: &[Template], directory: &Path) -> Re
             let mut env: BTreeMap<String, String> =
                 stdio.inherit_env.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?))).collect();
             if let Some(path) = &stdio.env_file {
-                let text = std::fs::read_to_string(directory.join(path.expose()))
-                    .map_err(|error| format!("its `env_file` cannot be read: {error}"))?;
+                let text = std::fs::read_to_string(directory.join(path.expose())).map_err(|error| {
+                    format!("its `env_file` `{}` cannot be read: {error}", visible(path.expose(), 300))
+                })?;
                 let more = toolmark_config::env_file::read(&text, "env_file").map_err(|error| error.to_string())?;
                 env.extend(more.into_iter().map(|(name, value)| (name, value.expose().to_owned())));
             }
@@ -414,7 +429,7 @@ fn target(connection: &Connection, written: &[Template], directory: &Path) -> Re
         }
         Connection::Http(http) => {
             let url: http::Uri =
-                http.url.expose().parse().map_err(|error| format!("its `url` is no address: {error}"))?;
+                http.url.text.expose().parse().map_err(|error| format!("its `url` is no address: {error}"))?;
             let mut headers = HeaderMap::new();
             let mut insert = |name: &str, value: &str| -> Result<(), String> {
                 let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
@@ -438,7 +453,7 @@ fn target(connection: &Connection, written: &[Template], directory: &Path) -> Re
                 url.authority()
                     .map(|authority| authority.as_str().rsplit('@').next().unwrap_or_default())
                     .unwrap_or_default(),
-                url.path()
+                named_path(&http.url, &url)
             ));
             let target = match http.transport {
                 Transport::Sse => Target::Sse { url, headers },
@@ -447,6 +462,31 @@ fn target(connection: &Connection, written: &[Template], directory: &Path) -> Re
             Ok((target, source))
         }
     }
+}
+
+/// The path of an address with variables by their names, as in the arguments of a program. The host is that which is really called:
+/// another one is another source, and it is no secret, since everybody on the way reads it.
+fn named_path(written: &Filled, url: &http::Uri) -> String {
+    if written.variables.is_empty() {
+        return url.path().to_owned();
+    }
+    let text = written.text.expose();
+    let host = text.find("://").map_or(0, |at| at + 3);
+    let after = |at: usize, ends: &[char]| {
+        let rest = text.get(at..).unwrap_or_default();
+        at + rest.find(ends).unwrap_or(rest.len())
+    };
+    let start = after(host, &['/', '?', '#']);
+    let end = after(start, &['?', '#']);
+    let (mut named, mut at) = (String::new(), start);
+    for (value, name) in written.variables.iter().filter(|(value, _)| value.start < end && value.end > start) {
+        named.push_str(text.get(at..value.start).unwrap_or_default());
+        named.push_str(&format!("${{{name}}}"));
+        at = value.end.min(end);
+    }
+    named.push_str(text.get(at..end).unwrap_or_default());
+    // Also where there is no path, and where a variable brings host and path at once.
+    if named.starts_with('/') { named } else { format!("/{named}") }
 }
 
 /// Tells the arguments of a program from others, as they are written: a variable counts by its name, so that a secret that is rotated

@@ -22,6 +22,11 @@ pub(crate) struct Pages {
 impl Pages {
     /// A list under this name in results.
     pub(crate) fn new(member: &str, entries: &[Bytes]) -> Self {
+        Self::with_meta(member, entries, None)
+    }
+
+    /// The same, with something to say about all of them.
+    pub(crate) fn with_meta(member: &str, entries: &[Bytes], meta: Option<&str>) -> Self {
         let chunks: Vec<&[Bytes]> = if entries.is_empty() { vec![&[]] } else { entries.chunks(PAGE).collect() };
         let last = chunks.len() - 1;
         let page = |(at, chunk): (usize, &&[Bytes])| {
@@ -29,6 +34,9 @@ impl Pages {
             out.put_u8(b'{');
             if at < last {
                 out.put_slice(format!(r#""nextCursor":"{CURSOR}{}","#, at + 1).as_bytes());
+            }
+            if let Some(meta) = meta {
+                out.put_slice(format!(r#""_meta":{meta},"#).as_bytes());
             }
             out.put_slice(format!(r#""{member}":["#).as_bytes());
             for (at, entry) in chunk.iter().enumerate() {

@@ -82,13 +82,19 @@ impl PinBook {
         let mut book = self.state();
         // Whatever another process pinned first stands.
         book.unsaved.retain(|name, _| stored.get(name).is_none());
+        let before = Arc::clone(&book.accepted);
         // What is the same is kept once: there may be thousands of them, each with its definition.
-        if *book.stored != stored {
+        if *before == stored {
+            book.stored = Arc::clone(&before);
+        } else if *book.stored != stored {
             book.stored = Arc::new(stored);
         }
-        let before = Arc::clone(&book.accepted);
         book.join();
-        before != book.accepted
+        let changed = before != book.accepted;
+        if !changed {
+            book.accepted = before;
+        }
+        changed
     }
 
     /// True when there is something to write down.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tokio::task::JoinSet;
 use toolmark_config::Config;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::names::PackName;
@@ -26,6 +27,8 @@ pub struct ReplaySettings {
     pub examples: usize,
     /// How many work at once.
     pub workers: usize,
+    /// After how many calls it ends, the oldest first; nothing for all of them.
+    pub most: Option<u64>,
 }
 
 /// The tools of every pack that a store knows, as they were when last seen. What cannot be read is left out and listed as its problem.
@@ -50,7 +53,11 @@ pub fn is_hidden(config: &Config, tool: &Tool) -> bool {
     pack.is_some_and(|(_, pack)| !pack.enabled || !pack.admits(tool.raw()))
 }
 
-/// Judges every call that matches by a workspace whose catalog is [`remembered_catalog`]. `done` is told now and then how many were.
+/// Is told how many calls were judged, and which part of the time they are from.
+pub type Progress = dyn Fn(u64, f64) + Send + Sync;
+
+/// Judges every call that matches by a workspace whose catalog is [`remembered_catalog`]. `done` is told now and then how far it is.
+/// Dropped halfway, it judges no more.
 ///
 /// # Errors
 /// [`StoreError`] when the store cannot be read.
@@ -59,7 +66,7 @@ pub async fn replay(
     workspace: Arc<Workspace>,
     config: Arc<Config>,
     settings: &ReplaySettings,
-    done: Arc<dyn Fn(u64) + Send + Sync>,
+    done: Arc<Progress>,
 ) -> Result<Report, StoreError> {
     let mut report = Report::new(settings.examples);
     let Some((first, last)) = store.audit_span(&settings.filter).await? else { return Ok(report) };
@@ -71,11 +78,15 @@ pub async fn replay(
         slices: Slices::new(first, last),
         examples: settings.examples,
         judged: AtomicU64::new(0),
+        most: settings.most.unwrap_or(u64::MAX),
         done,
     });
-    let workers: Vec<_> = (0..settings.workers.max(1)).map(|_| tokio::spawn(Arc::clone(&work).run())).collect();
-    for worker in workers {
-        match worker.await {
+    let mut workers = JoinSet::new();
+    for _ in 0..settings.workers.max(1) {
+        workers.spawn(Arc::clone(&work).run());
+    }
+    while let Some(ended) = workers.join_next().await {
+        match ended {
             Ok(found) => report.merge(found?),
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
@@ -95,7 +106,8 @@ struct Work {
     slices: Slices,
     examples: usize,
     judged: AtomicU64,
-    done: Arc<dyn Fn(u64) + Send + Sync>,
+    most: u64,
+    done: Arc<Progress>,
 }
 
 impl Work {
@@ -117,7 +129,11 @@ impl Work {
                     let replayed = replay.judge(&call);
                     report.add(&call, &replayed);
                 }
-                (self.done)(self.judged.fetch_add(count, Ordering::Relaxed) + count);
+                let judged = self.judged.fetch_add(count, Ordering::Relaxed) + count;
+                (self.done)(judged, self.slices.part());
+                if judged >= self.most {
+                    return Ok(report);
+                }
                 // Judging is work without a pause; others on this thread have some too.
                 tokio::task::yield_now().await;
             }
@@ -155,6 +171,11 @@ impl Slices {
         let span = last.get().abs_diff(first.get());
         let width = i64::try_from(span / SLICES + 1).unwrap_or(i64::MAX);
         Self { first: first.get(), last: last.get(), width, next: AtomicU64::new(0) }
+    }
+
+    /// Which part was handed out.
+    fn part(&self) -> f64 {
+        (self.next.load(Ordering::Relaxed) as f64 / SLICES as f64).min(1.0)
     }
 
     /// From when on, and before when. Together they are the whole span, and no two share a moment.

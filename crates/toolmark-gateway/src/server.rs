@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -28,7 +29,11 @@ use toolmark_store::StoreError;
 
 use crate::access::{Access, AccessError, Limiter, Permit, Refusal, WELL_KNOWN};
 use crate::again::Again;
+use crate::agui::{self, Agui, Wanted};
 use crate::approvals::Api;
+use crate::console::error::ConsoleError;
+use crate::console::keeper::{ConsoleKey, Keeper};
+use crate::console::{Console, assets};
 use crate::gateway::Gateway;
 use crate::metrics;
 use crate::pack::PackState;
@@ -51,6 +56,7 @@ pub struct Serve {
     endpoint: Endpoint<Front>,
     way: Arc<WayIn>,
     listener: TcpListener,
+    key: Option<ConsoleKey>,
 }
 
 /// Why a gateway cannot listen.
@@ -90,6 +96,14 @@ impl Serve {
     /// # Errors
     /// When the address is taken, or a host or origin of the configuration is none.
     pub async fn bind(gateway: Arc<Gateway>, address: SocketAddr) -> Result<Self, ServeError> {
+        Self::bind_for(gateway, address, "local").await
+    }
+
+    /// The same; whoever decides with the console's key is recorded under the name of who started the gateway.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub async fn bind_for(gateway: Arc<Gateway>, address: SocketAddr, user: &str) -> Result<Self, ServeError> {
         let snapshot = gateway.snapshot();
         let settings = &snapshot.config().gateway;
         if settings.would_be_open(address) {
@@ -109,9 +123,20 @@ impl Serve {
             guard = guard.allow_origin(origin).map_err(|_| ServeError::Guard { text: origin.clone() })?;
         }
         let seal = gateway.seal().await?;
+        let shown = snapshot.config().console.enabled;
+        // A system without random numbers has no key; tokens of the store are good all the same.
+        let key = shown.then(ConsoleKey::random).flatten();
+        let keeper = Arc::new(Keeper::new(gateway.store().cloned(), key.as_ref()).of(user));
         let api = match (gateway.desk(), gateway.store()) {
-            (Some(desk), Some(store)) => Some(Api::new(desk.clone(), store.clone()).await?),
+            (Some(desk), Some(store)) => {
+                Some(Api::new(desk.clone(), store.clone(), Arc::clone(&gateway), Arc::clone(&keeper)).await?)
+            }
             _ => None,
+        };
+        let console = shown.then(|| Console::new(Arc::clone(&gateway), Arc::clone(&keeper)));
+        let agui = match snapshot.config().agui.enabled {
+            true => Some(Agui::new(Arc::clone(&gateway)).await?),
+            false => None,
         };
         let limits = Limits { bytes: settings.limits.body_bytes.as_usize(), depth: settings.limits.depth };
         let endpoint = Endpoint::new(
@@ -128,8 +153,9 @@ impl Serve {
         let address = listener.local_addr().unwrap_or(address);
         let limiter = Limiter::new(&settings.limits);
         let metrics = snapshot.config().telemetry.metrics;
-        let way = WayIn { guard, access, limiter, addresses: Addresses::default(), metrics, api };
-        Ok(Self { address, gateway, endpoint, way: Arc::new(way), listener })
+        let way =
+            WayIn { guard, access, limiter, addresses: Addresses::default(), metrics, api, console, agui, keeper };
+        Ok(Self { address, gateway, endpoint, way: Arc::new(way), listener, key })
     }
 
     /// Where it listens.
@@ -138,11 +164,23 @@ impl Serve {
         self.address
     }
 
+    /// The key of the console, to be shown once to whoever started the gateway and to nobody else; nothing without a console.
+    #[must_use]
+    pub fn console_key(&self) -> Option<&str> {
+        self.key.as_ref().map(ConsoleKey::reveal)
+    }
+
     /// Answers requests until it is told to stop; those under way are ended in peace.
     pub async fn run(self, stop: CancellationToken) {
-        let Self { address, gateway, endpoint, way, listener } = self;
+        let Self { address, gateway, endpoint, way, listener, key: _ } = self;
         tracing::info!(%address, "the gateway listens");
         let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
+        let forgetting = Arc::clone(&way);
+        let forgetter = tokio::spawn(async move {
+            if let Some(agui) = &forgetting.agui {
+                agui.forget_old_threads().await;
+            }
+        });
         let graceful = GracefulShutdown::new();
         let open = Arc::new(AtomicUsize::new(0));
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -172,8 +210,7 @@ impl Serve {
             };
             let service = service_fn(move |request| {
                 let door = door.clone();
-                // Boxed, so that a connection that waits for its next request holds no room for answering it.
-                Box::pin(async move { Ok::<_, Infallible>(door.answer(request).await) })
+                door.answer(request)
             });
             let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
             tokio::spawn(async move {
@@ -186,10 +223,19 @@ impl Serve {
         drop(listener);
         tracing::info!("the gateway is stopping");
         endpoint.close();
+        if let Some(agui) = &way.agui {
+            agui.close();
+        }
         if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests did not end in time");
         }
+        if let Some(agui) = &way.agui
+            && tokio::time::timeout(GRACE, agui.ended()).await.is_err()
+        {
+            tracing::warn!("some runs of agents did not end in time");
+        }
         teller.abort();
+        forgetter.abort();
         way.access.note_uses().await;
         gateway.stop().await;
     }
@@ -230,6 +276,12 @@ struct WayIn {
     metrics: bool,
     /// Where people decide.
     api: Option<Api>,
+    /// What people look at.
+    console: Option<Console>,
+    /// What user interfaces talk to.
+    agui: Option<Agui>,
+    /// Who may look and decide.
+    keeper: Arc<Keeper>,
 }
 
 /// What the addresses below `/mcp` stand for under one snapshot, so that it is found out once.
@@ -248,31 +300,63 @@ struct Counted {
 }
 
 impl Door {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Counted> {
-        let mut permit = None;
+    /// Boxed, so that a connection that waits for its next request holds no room for answering it, and a call none for what else there is.
+    fn answer(self, request: Request<Incoming>) -> BoxFuture<'static, Result<Response<Counted>, Infallible>> {
         let one_at_a_time = request.version() < Version::HTTP_2;
-        let mut response = self.pass(request, &mut permit).await;
+        if let Err(error) = self.way.guard.check(request.uri(), request.headers()) {
+            self.turn_away(error.status(), error.code());
+            let response = text(error.status(), PLAIN, error.to_string());
+            return Box::pin(std::future::ready(Ok(self.last_look(response, one_at_a_time, None))));
+        }
+        let path = request.uri().path();
+        if path == "/mcp" || path.starts_with("/mcp/") {
+            return Box::pin(async move {
+                let mut permit = None;
+                let response = self.mcp(request, &mut permit).await;
+                Ok(self.last_look(response, one_at_a_time, permit))
+            });
+        }
+        Box::pin(async move {
+            let mut permit = None;
+            let response = self.elsewhere(request, &mut permit).await;
+            Ok(self.last_look(response, one_at_a_time, permit))
+        })
+    }
+
+    fn last_look(
+        &self,
+        mut response: Response<Body>,
+        one_at_a_time: bool,
+        permit: Option<Permit>,
+    ) -> Response<Counted> {
         if one_at_a_time && self.open.load(Ordering::Relaxed) > KEPT {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         response.map(|body| Counted { body, _permit: permit })
     }
 
-    async fn pass(&self, request: Request<Incoming>, permit: &mut Option<Permit>) -> Response<Body> {
+    /// Everything but MCP.
+    async fn elsewhere(&self, request: Request<Incoming>, permit: &mut Option<Permit>) -> Response<Body> {
         let (uri, headers) = (request.uri(), request.headers());
-        if let Err(error) = self.way.guard.check(uri, headers) {
-            self.turn_away(error.status(), error.code());
-            return text(error.status(), PLAIN, error.to_string());
-        }
         let path = uri.path();
-        if path == "/mcp" || path.starts_with("/mcp/") {
-            return self.mcp(request, permit).await;
+        if Agui::covers(path)
+            && let Some(agui) = &self.way.agui
+        {
+            return Box::pin(self.agui(agui, request, permit)).await;
         }
         if Api::covers(path)
             && let Some(api) = &self.way.api
         {
             // Boxed, as below, so that calls make no room for what few requests are.
             return Box::pin(api.answer(request, self.peer)).await;
+        }
+        if let Some(console) = &self.way.console {
+            if Console::covers(path) {
+                return Box::pin(console.answer(request, self.endpoint.held())).await;
+            }
+            if assets::covers(path) {
+                return assets::answer(request.method(), path, headers);
+            }
         }
         if request.method() != Method::GET && request.method() != Method::HEAD {
             return text(StatusCode::NOT_FOUND, PLAIN, "not found".into());
@@ -293,25 +377,82 @@ impl Door {
     }
 
     /// Who is it, may they come here, and do they not take too much? Only then the request is read.
-    async fn mcp(&self, request: Request<Incoming>, permit: &mut Option<Permit>) -> Response<Body> {
-        let (uri, headers) = (request.uri(), request.headers());
-        let name = uri.path().strip_prefix("/mcp/");
-        let binding = match name {
-            None => Some(Arc::clone(&self.way.addresses.unbound)),
-            Some(name) => self.way.addresses.find(&self.gateway.snapshot(), name),
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
+    fn mcp(
+        &self,
+        request: Request<Incoming>,
+        permit: &mut Option<Permit>,
+    ) -> impl Future<Output = Response<Body>> + Send {
+        async move {
+            let (uri, headers) = (request.uri(), request.headers());
+            let name = uri.path().strip_prefix("/mcp/");
+            let binding = match name {
+                None => Some(Arc::clone(&self.way.addresses.unbound)),
+                Some(name) => self.way.addresses.find(&self.gateway.snapshot(), name),
+            };
+            // Whoever is not let in does not learn which addresses there are.
+            let wanted = binding.as_ref().unwrap_or(&self.way.addresses.unbound);
+            let admitted = match self.way.access.admit(uri, headers, wanted).await {
+                Ok(admitted) => admitted,
+                Err(refusal) => return self.refuse(&refusal),
+            };
+            let Some(binding) = binding else {
+                return text(StatusCode::NOT_FOUND, PLAIN, "there is no such task or profile".into());
+            };
+            // Streams that a client only listens on are limited by the number of sessions.
+            if request.method() == Method::POST {
+                match self.way.limiter.take(&admitted.principal) {
+                    Ok(taken) => *permit = Some(taken),
+                    Err(error) => {
+                        let response = error.response();
+                        self.turn_away(response.status(), error.code());
+                        return response;
+                    }
+                }
+            }
+            self.endpoint.http(request, admitted.caller.clone().bound_to(binding)).await
+        }
+    }
+
+    /// The same for user interfaces. Pages of origins that may come here read the answer.
+    async fn agui(&self, agui: &Agui, request: Request<Incoming>, permit: &mut Option<Permit>) -> Response<Body> {
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        let mut response = match *request.method() == Method::OPTIONS {
+            true => agui::preflight(),
+            false => self.agui_admitted(agui, request, permit).await,
         };
-        // Whoever is not let in does not learn which addresses there are.
-        let wanted = binding.as_ref().unwrap_or(&self.way.addresses.unbound);
-        let admitted = match self.way.access.admit(uri, headers, wanted).await {
-            Ok(admitted) => admitted,
+        agui::share(origin.as_ref(), &mut response);
+        response
+    }
+
+    async fn agui_admitted(
+        &self,
+        agui: &Agui,
+        request: Request<Incoming>,
+        permit: &mut Option<Permit>,
+    ) -> Response<Body> {
+        let (uri, headers) = (request.uri(), request.headers());
+        let unbound = &self.way.addresses.unbound;
+        let by_key = self.way.keeper.has_key(headers);
+        let admitted = match (agui.wants(uri.path()), by_key) {
+            (_, true) => Ok(format!("console:{}", self.way.keeper.user()).into()),
+            (Wanted::Live, false) => match self.way.keeper.approver(headers).await {
+                Ok(approver) => Ok(approver.name.into()),
+                Err(error) => return ConsoleError::from(error).response(),
+            },
+            (Wanted::List, false) => {
+                self.way.access.admit(uri, headers, unbound).await.map(|own| own.principal.clone())
+            }
+            (Wanted::Agent(binding), false) => {
+                self.way.access.admit(uri, headers, &binding).await.map(|own| own.principal.clone())
+            }
+        };
+        let principal: Arc<str> = match admitted {
+            Ok(principal) => principal,
             Err(refusal) => return self.refuse(&refusal),
         };
-        let Some(binding) = binding else {
-            return text(StatusCode::NOT_FOUND, PLAIN, "there is no such task or profile".into());
-        };
-        // Streams that a client only listens on are limited by the number of sessions.
         if request.method() == Method::POST {
-            match self.way.limiter.take(&admitted.principal) {
+            match self.way.limiter.take(&principal) {
                 Ok(taken) => *permit = Some(taken),
                 Err(error) => {
                     let response = error.response();
@@ -320,7 +461,7 @@ impl Door {
                 }
             }
         }
-        self.endpoint.http(request, admitted.caller.clone().bound_to(binding)).await
+        agui.answer(request, &principal).await
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {

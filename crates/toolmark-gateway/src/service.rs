@@ -1,7 +1,8 @@
 //! What clients of the gateway get: lists from the snapshot, calls through the pipeline, the rest from the pack that it belongs to.
 
 mod ask;
-mod call;
+pub(crate) mod call;
+mod language;
 mod relay;
 mod subscribe;
 mod tasks;
@@ -12,15 +13,18 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use tokio::sync::broadcast;
+use toolmark_core::display::{LanguageTag, Languages};
 use toolmark_core::explain::Explain as _;
 use toolmark_mcp::downstream::{
-    About, Answer, Caller, Changed, Context, Endpoint, Fault, Incoming, Notification, Service,
+    About, Answer, Caller, Changed, Context, Endpoint, Fault, Incoming, Notification, Service, Spoken,
 };
 use toolmark_mcp::wire::headers::ParamHeaders;
 use toolmark_mcp::wire::{Limits, LogLevel, RawObject, codes};
 
+use self::language::Wish;
 use crate::gateway::Gateway;
 use crate::offers::{Kind, Offers};
+use crate::snapshot::Snapshot;
 use crate::view::{View, ViewError, ViewName};
 
 /// The service behind every address of a gateway.
@@ -58,18 +62,58 @@ impl Front {
     }
 
     fn list_tools(&self, request: &Incoming) -> Answer {
-        self.page(request, |view, cursor| view.page(request.era(), cursor))
+        let era = request.era();
+        self.list_in(
+            request,
+            |view, cursor| view.page(era, cursor),
+            |snapshot, view, languages, cursor| view.page_in(snapshot, languages, era, cursor),
+        )
     }
 
     fn list(&self, request: &Incoming, kind: Kind) -> Answer {
-        self.page(request, |view, cursor| view.offers().page(kind, request.era(), cursor))
+        let era = request.era();
+        self.list_in(
+            request,
+            |view, cursor| view.offers().page(kind, era, cursor),
+            |snapshot, view, languages, cursor| view.offers().page_in(kind, snapshot.labels(), languages, era, cursor),
+        )
+    }
+
+    /// A list as it is, or in the languages that a client wants.
+    fn list_in(
+        &self,
+        request: &Incoming,
+        plain: impl Fn(&View, Option<&str>) -> Option<Bytes>,
+        translated: impl Fn(&Snapshot, &View, &Languages, Option<&str>) -> Option<(Bytes, Option<LanguageTag>)>,
+    ) -> Answer {
+        let snapshot = self.gateway.snapshot();
+        let names = &snapshot.config().names;
+        let by_header = language::counts_header(request, names);
+        let plain = |_: &Snapshot, view: &View, cursor: Option<&str>| Some((plain(view, cursor)?, None));
+        match language::wish(request, names) {
+            Ok(Wish::Any) => self.page(request, by_header, plain),
+            Ok(Wish::In(languages)) => {
+                self.page(request, by_header, |snapshot, view, cursor| translated(snapshot, view, &languages, cursor))
+            }
+            Ok(Wish::Unreadable(error)) => match self.page(request, by_header, plain) {
+                Answer::Listed(page, spoken) => Answer::Listed(language::told(&page, &error), spoken),
+                other => other,
+            },
+            Err(fault) => Answer::Fault(fault),
+        }
     }
 
     /// A page of a list, for the cursor of the request.
-    fn page(&self, request: &Incoming, page: impl Fn(&View, Option<&str>) -> Option<Bytes>) -> Answer {
-        let view = match self.view(&request.caller) {
+    fn page(
+        &self,
+        request: &Incoming,
+        by_header: bool,
+        page: impl Fn(&Snapshot, &View, Option<&str>) -> Option<(Bytes, Option<LanguageTag>)>,
+    ) -> Answer {
+        let snapshot = self.gateway.snapshot();
+        let view = match snapshot.view(&view_name(&request.caller)) {
             Ok(view) => view,
-            Err(fault) => return Answer::Fault(fault),
+            Err(error) => return Answer::Fault(no_view(&error)),
         };
         let bad = || Answer::fault(codes::INVALID_PARAMS, "this cursor was not given out by this gateway");
         let cursor = match request.params.get("cursor") {
@@ -79,7 +123,10 @@ impl Front {
                 None => return bad(),
             },
         };
-        page(&view, cursor.as_deref()).map_or_else(bad, Answer::Prepared)
+        page(&snapshot, &view, cursor.as_deref()).map_or_else(bad, |(page, language)| {
+            let language = language.map(|tag| tag.as_str().into());
+            Answer::Listed(page, Spoken { language, by_header })
+        })
     }
 
     /// What a caller sees.
@@ -90,21 +137,24 @@ impl Front {
 }
 
 impl Service for Front {
-    async fn call(&self, request: Incoming, context: Context) -> Answer {
-        // Everything but calls is boxed, so that a call makes no room for it.
-        match &*request.method {
-            "tools/call" => self.call_tool(request, context).await,
-            "tools/list" => self.list_tools(&request),
-            "resources/list" => self.list(&request, Kind::Resource),
-            "resources/templates/list" => self.list(&request, Kind::Template),
-            "prompts/list" => self.list(&request, Kind::Prompt),
-            "resources/read" => Box::pin(self.relay_resource(request, context)).await,
-            "resources/subscribe" | "resources/unsubscribe" => Box::pin(self.subscribe(&request)).await,
-            "prompts/get" => Box::pin(self.relay_prompt(request, context)).await,
-            "completion/complete" => Box::pin(self.relay_completion(request, context)).await,
-            "tasks/get" | "tasks/update" | "tasks/cancel" => Box::pin(self.relay_task(request, context)).await,
-            "subscriptions/listen" => Box::pin(self.listen(&request, &context)).await,
-            _ => Answer::fault(codes::METHOD_NOT_FOUND, "this method is not known here"),
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
+    fn call(&self, mut request: Incoming, context: Context) -> impl Future<Output = Answer> + Send {
+        async move {
+            // Everything but calls is boxed, so that a call makes no room for it.
+            match &*request.method {
+                "tools/call" => self.call_tool(&mut request, &context).await,
+                "tools/list" => self.list_tools(&request),
+                "resources/list" => self.list(&request, Kind::Resource),
+                "resources/templates/list" => self.list(&request, Kind::Template),
+                "prompts/list" => self.list(&request, Kind::Prompt),
+                "resources/read" => Box::pin(self.relay_resource(request, context)).await,
+                "resources/subscribe" | "resources/unsubscribe" => Box::pin(self.subscribe(&request)).await,
+                "prompts/get" => Box::pin(self.relay_prompt(request, context)).await,
+                "completion/complete" => Box::pin(self.relay_completion(request, context)).await,
+                "tasks/get" | "tasks/update" | "tasks/cancel" => Box::pin(self.relay_task(request, context)).await,
+                "subscriptions/listen" => Box::pin(self.listen(&request, &context)).await,
+                _ => Answer::fault(codes::METHOD_NOT_FOUND, "this method is not known here"),
+            }
         }
     }
 

@@ -1,12 +1,15 @@
 //! Everything that decides about calls at one moment: the workspace, the packs behind it, and what each client sees.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use toolmark_config::Config;
+use toolmark_core::display::{LanguageTag, Languages, NameTable, Shown};
 use toolmark_core::names::PackName;
+use toolmark_core::tool::Tool;
 use toolmark_runtime::Workspace;
 
+use crate::labels::Labels;
 use crate::listing::Listed;
 use crate::names::Names;
 use crate::offers::Offers;
@@ -22,6 +25,11 @@ pub struct Snapshot {
     /// How packs stood when this was made, as far as lists say so.
     away: HashMap<Box<str>, PackState>,
     names: Arc<Names>,
+    /// What people call things.
+    labels: Arc<Labels>,
+    /// What people call each tool, made when somebody first asks.
+    shown: OnceLock<NameTable>,
+    languages: OnceLock<BTreeSet<LanguageTag>>,
     /// What all packs offer beside tools, made when somebody first asks.
     offers: OnceLock<Arc<Offers>>,
     /// What each address has shown so far, made when somebody first asks.
@@ -35,11 +43,24 @@ impl Snapshot {
         packs: &HashMap<PackName, Arc<PackHandle>>,
         listed: BTreeMap<PackName, Arc<Listed>>,
         names: Arc<Names>,
+        labels: Arc<Labels>,
     ) -> Self {
         let states = packs.iter().map(|(name, pack)| (name.as_str().into(), pack.state()));
         let away = states.filter(|(_, state)| *state != PackState::Ready).collect();
         let packs = packs.iter().map(|(name, pack)| (name.as_str().into(), Arc::clone(pack))).collect();
-        Self { workspace, config, packs, listed, away, names, offers: OnceLock::new(), views: RwLock::default() }
+        Self {
+            workspace,
+            config,
+            packs,
+            listed,
+            away,
+            names,
+            labels,
+            shown: OnceLock::new(),
+            languages: OnceLock::new(),
+            offers: OnceLock::new(),
+            views: RwLock::default(),
+        }
     }
 
     /// What judges calls.
@@ -70,8 +91,37 @@ impl Snapshot {
     }
 
     /// Who was given which name.
-    pub(crate) fn names(&self) -> &Names {
+    pub(crate) fn exposed_names(&self) -> &Names {
         &self.names
+    }
+
+    /// What people call things.
+    #[must_use]
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// What people call each tool, prepared.
+    #[must_use]
+    pub fn display(&self) -> &NameTable {
+        self.shown.get_or_init(|| self.labels.table(self.workspace.catalog().tools()))
+    }
+
+    /// What somebody is shown of a tool who wants these languages.
+    #[must_use]
+    pub fn shown(&self, tool: &Tool, languages: &Languages) -> Shown {
+        self.display().shown(tool, languages)
+    }
+
+    /// What a tool is called in each language that has a name for it; `und` is the operator's name for all others.
+    #[must_use]
+    pub fn names(&self, tool: &Tool) -> BTreeMap<String, String> {
+        self.display().by_language(tool)
+    }
+
+    /// The languages in which any tool has a name.
+    pub(crate) fn languages(&self) -> &BTreeSet<LanguageTag> {
+        self.languages.get_or_init(|| self.display().all_languages(self.workspace.catalog().tools()))
     }
 
     /// What clients at one address see.

@@ -1,14 +1,15 @@
 //! What clients at one address see: names for their program, and the lists, written once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolmark_config::sections;
 use toolmark_config::values::{ListMeta, Name};
 use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
+use toolmark_core::display::{LanguageTag, Languages, Layer};
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::exposure::{ExposeError, Exposed, ExposedTable, ParseProfileError, Profile, ProfileName};
 use toolmark_core::names::CanonicalName;
@@ -16,6 +17,7 @@ use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_mcp::downstream::About;
 use toolmark_mcp::wire::headers::ParamHeaders;
+use toolmark_mcp::wire::params::meta;
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, Limits, RawObject, write};
 use toolmark_policy::pattern::Glob;
@@ -40,6 +42,10 @@ pub struct View {
     names: HashMap<CanonicalName, String>,
     task: Option<Arc<Task>>,
     tools: Pages,
+    /// The same lists with titles in languages that were asked for.
+    in_languages: RwLock<HashMap<Languages, Arc<Pages>>>,
+    /// How much is said of each tool.
+    more: ListMeta,
     offers: Arc<Offers>,
     /// Which arguments are repeated in headers, by the names of tools; only tools that have any.
     headers: HashMap<String, Arc<ParamHeaders>>,
@@ -95,12 +101,13 @@ impl View {
             }
         };
         let catalog = catalog(snapshot, written);
-        let table = snapshot.names().table(&catalog, &profile, mode)?;
+        let table = snapshot.exposed_names().table(&catalog, &profile, mode)?;
         let listed = Listed::of(config.tasks.iter().find(|(own, _)| Some(own.as_str()) == task_name));
         let rows: Vec<Exposed<'_>> = table.listed().filter(|row| listed.shows(row)).collect();
         let names = rows.iter().map(|row| (row.tool.canonical().clone(), row.name.to_string())).collect();
         let more = written.and_then(|profile| profile.list_meta).unwrap_or(config.gateway.list_meta);
-        let tools: Vec<Bytes> = rows.iter().map(|row| shown(snapshot, row.tool, row.name.as_str(), more)).collect();
+        let tools: Vec<Bytes> =
+            rows.iter().map(|row| shown(snapshot, row.tool, row.name.as_str(), more, None)).collect();
         let headers = rows.iter().filter_map(|row| {
             let schema = row.tool.definition().reading().input_schema().to_value();
             let headers = ParamHeaders::read(&schema).ok().filter(|headers| !headers.is_empty())?;
@@ -112,7 +119,8 @@ impl View {
             Some(packs) => Arc::new(snapshot.offers_of(|pack| packs.contains(pack))),
         };
         let tools = Pages::new("tools", &tools);
-        Ok(Self { table, names, task, tools, offers, headers, about: OnceLock::new() })
+        let in_languages = RwLock::default();
+        Ok(Self { table, names, task, tools, in_languages, more, offers, headers, about: OnceLock::new() })
     }
 
     /// Who we are to clients here.
@@ -158,6 +166,36 @@ impl View {
     pub(crate) fn page(&self, era: Era, cursor: Option<&str>) -> Option<Bytes> {
         self.tools.get(era, cursor)
     }
+
+    /// The same with titles in these languages, as far as there are any. Written once for a snapshot and what its names can make of
+    /// a wish.
+    pub(crate) fn page_in(
+        &self,
+        snapshot: &Snapshot,
+        languages: &Languages,
+        era: Era,
+        cursor: Option<&str>,
+    ) -> Option<(Bytes, Option<LanguageTag>)> {
+        let spoken = snapshot.languages();
+        let useful = languages.limited_to(spoken);
+        // The best of what is there is what the titles are in.
+        let Some(best) = useful.lookup(spoken) else { return Some((self.page(era, cursor)?, None)) };
+        let known = self.in_languages.read().unwrap_or_else(PoisonError::into_inner).get(&useful).cloned();
+        let pages = known.unwrap_or_else(|| {
+            let rows = self.table.listed().filter(|row| self.names.contains_key(row.tool.canonical()));
+            let tools: Vec<Bytes> =
+                rows.map(|row| shown(snapshot, row.tool, row.name.as_str(), self.more, Some(&useful))).collect();
+            let meta = json!({ meta::CONTENT_LANGUAGE: best }).to_string();
+            let pages = Arc::new(Pages::with_meta("tools", &tools, Some(&meta)));
+            let mut all = self.in_languages.write().unwrap_or_else(PoisonError::into_inner);
+            // Whoever asks for every order of languages gets them, and pays with its own time.
+            if all.len() < MOST_LANGUAGES {
+                all.insert(useful, Arc::clone(&pages));
+            }
+            pages
+        });
+        Some((pages.get(era, cursor)?, Some(best.clone())))
+    }
 }
 
 impl ViewError {
@@ -193,15 +231,15 @@ impl Explain for ViewError {
 }
 
 /// Which tools a task lists: those that fit one of its patterns by any of their names; without patterns, all.
-struct Listed<'t>(Option<Vec<(Glob, &'t str)>>);
+pub(crate) struct Listed<'t>(Option<Vec<(Glob, &'t str)>>);
 
 impl<'t> Listed<'t> {
-    fn of(task: Option<&'t (Name, sections::Task)>) -> Self {
+    pub(crate) fn of(task: Option<&'t (Name, sections::Task)>) -> Self {
         let patterns = task.and_then(|(_, task)| task.tools.as_ref());
         Self(patterns.map(|patterns| patterns.iter().map(|text| (Glob::new(text), text.as_str())).collect()))
     }
 
-    fn shows(&self, row: &Exposed<'_>) -> bool {
+    pub(crate) fn shows(&self, row: &Exposed<'_>) -> bool {
         let tool = row.tool;
         let fits = |(glob, text): &(Glob, &str)| {
             let names = [tool.canonical().as_str(), tool.raw().as_str(), row.name.as_str()];
@@ -220,13 +258,16 @@ fn catalog(snapshot: &Snapshot, profile: Option<&sections::Profile>) -> Catalog 
     others.iter().fold(catalog.rebuild(), CatalogBuilder::disable).build_partly()
 }
 
+/// In how many orders of languages lists are kept.
+pub(crate) const MOST_LANGUAGES: usize = 32;
+
 /// What only we say of a tool. A publisher that says it is not repeated: it would be believed to be ours.
 const OURS: [&str; 5] =
     ["dev.toolmark/identity", "dev.toolmark/behavior", "dev.toolmark/pack", "dev.toolmark/pin", "dev.toolmark/names"];
 
 /// A tool as clients see it: everything its publisher said, under the exposed name, with as much of what we know in `_meta` as
 /// is wanted.
-fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: ListMeta) -> Bytes {
+fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: ListMeta, languages: Option<&Languages>) -> Bytes {
     let raw = Bytes::copy_from_slice(tool.definition().raw_json().as_bytes());
     let Ok(object) = RawObject::read(raw.clone(), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }) else {
         return raw;
@@ -246,10 +287,12 @@ fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: ListMeta) -> Bytes 
         None => own.get(key).map(|_| Change::Remove(key)),
     });
     let changes: Vec<Change<'_>> = changes.collect();
-    let meta = (!changes.is_empty()).then(|| own.rewrite(&changes));
-    let (quoted, hints) = (write::quote(name), hints(&object, &known));
+    let own_meta = (!changes.is_empty()).then(|| own.rewrite(&changes));
+    let title = languages.and_then(|languages| title(snapshot, tool, languages)).map(|title| write::quote(&title));
+    let (quoted, hints) = (write::quote(name), annotations(&object, &known, title.as_deref()));
     let mut changes = vec![Change::Set("name", &quoted)];
-    changes.extend(meta.as_ref().map(|meta| Change::Set("_meta", meta)));
+    changes.extend(title.as_ref().map(|title| Change::Set("title", title)));
+    changes.extend(own_meta.as_ref().map(|meta| Change::Set("_meta", meta)));
     changes.extend(hints.as_ref().map(|hints| Change::Set("annotations", hints)));
     object.rewrite(&changes)
 }
@@ -265,9 +308,11 @@ fn identity(tool: &Tool, more: ListMeta) -> Option<Value> {
 
 /// What it does. The longer identities follow from the fields; `inspect` shows them.
 fn behavior(known: &KnownBehavior, more: ListMeta) -> Option<Value> {
-    if more != ListMeta::Full {
-        return None;
-    }
+    if more == ListMeta::Full { behavior_json(known) } else { None }
+}
+
+/// The object under `dev.toolmark/behavior`.
+pub(crate) fn behavior_json(known: &KnownBehavior) -> Option<Value> {
     let mut behavior = known.to_json();
     if let Some(members) = behavior.as_object_mut() {
         // What says nothing is left out too: a client that looks for it finds nothing either way.
@@ -288,17 +333,30 @@ fn held(snapshot: &Snapshot, tool: &Tool) -> Option<Value> {
     standing.is_changed().then(|| json!({"state": standing.as_str()}))
 }
 
-/// The publisher's annotations with the hints that are beyond doubt; nothing where there are none to add.
-fn hints(object: &RawObject, known: &KnownBehavior) -> Option<Bytes> {
-    let projected = known.projected()?;
+/// The title in one of these languages. What is in no language or another one leaves the publisher's own title as it is.
+fn title(snapshot: &Snapshot, tool: &Tool, languages: &Languages) -> Option<String> {
+    let shown = snapshot.shown(tool, languages);
+    let asked = shown.lang.as_ref().is_some_and(|own| languages.lookup([own]).is_some());
+    (asked || shown.layer == Layer::Config).then(|| shown.name.to_string())
+}
+
+/// The publisher's annotations with the hints that are beyond doubt, and the title where they have one and it changes; nothing where
+/// there is nothing to add.
+fn annotations(object: &RawObject, known: &KnownBehavior, title: Option<&[u8]>) -> Option<Bytes> {
     let own = object.object("annotations").unwrap_or_else(RawObject::empty);
-    let (read_only, destructive) = projected.assumed();
-    let word = |value: bool| if value { b"true".as_slice() } else { b"false".as_slice() };
-    let mut changes = vec![Change::Set("readOnlyHint", word(read_only))];
-    if !read_only {
-        changes.push(Change::Set("destructiveHint", word(destructive)));
+    let mut changes = Vec::new();
+    if let Some(title) = title.filter(|_| own.get("title").is_some()) {
+        changes.push(Change::Set("title", title));
     }
-    Some(own.rewrite(&changes))
+    if let Some(projected) = known.projected() {
+        let (read_only, destructive) = projected.assumed();
+        let word = |value: bool| if value { b"true".as_slice() } else { b"false".as_slice() };
+        changes.push(Change::Set("readOnlyHint", word(read_only)));
+        if !read_only {
+            changes.push(Change::Set("destructiveHint", word(destructive)));
+        }
+    }
+    (!changes.is_empty()).then(|| own.rewrite(&changes))
 }
 
 /// What people call it.
@@ -306,16 +364,8 @@ fn display_names(snapshot: &Snapshot, tool: &Tool, more: ListMeta) -> Option<Val
     if more != ListMeta::Full {
         return None;
     }
-    let config = snapshot.config();
-    let (_, pack) = config.packs.iter().find(|(name, _)| Some(name.as_str()) == tool.pack())?;
-    let names = pack.tools.get(tool.raw())?.display_name.as_ref()?;
-    Some(
-        names
-            .iter()
-            .map(|(locale, text)| (locale.unwrap_or("und").to_owned(), json!(text)))
-            .collect::<Map<_, _>>()
-            .into(),
-    )
+    let names = snapshot.names(tool);
+    (!names.is_empty()).then(|| json!(names))
 }
 
 impl std::fmt::Debug for View {

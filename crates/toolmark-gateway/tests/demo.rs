@@ -29,6 +29,11 @@ impl Running {
     }
 
     async fn start_with(builder: GatewayBuilder, era: Era) -> Self {
+        Self::start_saying(builder, era, None).await
+    }
+
+    /// A client that sends `Accept-Language` with every request.
+    async fn start_saying(builder: GatewayBuilder, era: Era, languages: Option<&str>) -> Self {
         let gateway = builder.start().expect("a gateway");
         gateway.settled().await;
         let serve = Serve::bind(Arc::clone(&gateway), SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("an address");
@@ -37,7 +42,9 @@ impl Running {
         let serving = tokio::spawn(serve.run(stop.clone()));
         let options = ConnectOptions { era: Some(era), ..ConnectOptions::default() };
         let (events, _) = EventSender::channel(64);
-        let target = Target::Http { url, headers: HeaderMap::new() };
+        let languages =
+            languages.map(|languages| (http::header::ACCEPT_LANGUAGE, languages.parse().expect("a header")));
+        let target = Target::Http { url, headers: HeaderMap::from_iter(languages) };
         let client = Upstream::connect(target, options, events).await.expect("a connection");
         assert_eq!(client.era(), era);
         Self { gateway, client, stop, serving }
@@ -95,6 +102,110 @@ impl Running {
     }
 }
 
+/// What `tools/list` answers, with this `_meta`.
+async fn list(running: &Running, meta: Value) -> Result<Value, (i64, String)> {
+    let params = if meta.is_null() { json!({}) } else { json!({ "_meta": meta }) }.to_string();
+    let params = RawObject::read(Bytes::from(params), Limits::default()).expect("an object");
+    match running.client.request(UpstreamRequest::new("tools/list", params)).await.expect("an answer") {
+        Reply::Result(result) => Ok(serde_json::from_slice(result.raw()).expect("JSON")),
+        Reply::Error(error) => Err((error.code().expect("a code"), error.message().unwrap_or_default().into_owned())),
+    }
+}
+
+/// The title of a tool in a list.
+fn title<'l>(list: &'l Value, name: &str) -> &'l str {
+    let tools = list["tools"].as_array().expect("tools");
+    let tool = tools.iter().find(|tool| tool["name"] == name).expect("the tool");
+    assert!(tool["description"].as_str().is_some_and(str::is_ascii), "descriptions are for models");
+    tool["title"].as_str().expect("a title")
+}
+
+const LANGUAGE: &str = "io.modelcontextprotocol/contentLanguage";
+
+#[tokio::test]
+async fn old_clients_read_titles_in_the_language_that_they_accept() {
+    let plain = Running::start(Era::Session).await;
+    let usual = list(&plain, Value::Null).await.expect("a list");
+    assert_eq!(title(&usual, "search_regulations"), "Search regulations");
+    plain.stop().await;
+    let dutch = Running::start_saying(demo::builder(), Era::Session, Some("nl-BE, en;q=0.5")).await;
+    let read = list(&dutch, Value::Null).await.expect("a list");
+    assert_eq!(title(&read, "search_regulations"), "Zoeken in regelgeving");
+    assert_eq!(title(&read, "read_page"), "Read a page", "what has no Dutch name keeps its own title");
+    assert_eq!(read["_meta"][LANGUAGE], "nl");
+    dutch.stop().await;
+    // What there is nothing of, and what asks for nothing, changes nothing.
+    for languages in ["*", "fi", "fr-CA, fi;q=0.3"] {
+        let other = Running::start_saying(demo::builder(), Era::Session, Some(languages)).await;
+        assert_eq!(list(&other, Value::Null).await.expect("a list"), usual, "{languages}");
+        other.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_wish_that_cannot_be_read_gets_the_usual_list_and_is_told() {
+    let running = Running::start_saying(demo::builder(), Era::Session, Some("nl;q=7")).await;
+    let read = list(&running, Value::Null).await.expect("a list");
+    assert_eq!(title(&read, "search_regulations"), "Search regulations");
+    assert_eq!(read["_meta"]["dev.toolmark/language"]["code"], "accept-language");
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn the_language_of_meta_counts_where_the_operator_lets_it() {
+    let wish = || json!({"io.modelcontextprotocol/acceptLanguage": "nl"});
+    let listening = |text: &str| {
+        let config = Config::read(text, "toolmark.toml").expect("a configuration");
+        demo::attach(GatewayBuilder::new(config, std::path::PathBuf::from(".")))
+    };
+    let off = Running::start_saying(listening(""), Era::Stateless, Some("nl")).await;
+    let read = list(&off, wish()).await.expect("a list");
+    assert_eq!(title(&read, "search_regulations"), "Search regulations", "a draft that nobody switched on");
+    off.stop().await;
+    let on = Running::start_with(listening("[names]\nhonour_language_meta = true\n"), Era::Stateless).await;
+    let read = list(&on, wish()).await.expect("a list");
+    assert_eq!(title(&read, "search_regulations"), "Zoeken in regelgeving");
+    assert_eq!((&read["_meta"][LANGUAGE], &read["cacheScope"]), (&json!("nl"), &json!("private")));
+    let (code, _) = list(&on, json!({"io.modelcontextprotocol/acceptLanguage": 7})).await.expect_err("no text");
+    assert_eq!(code, -32602);
+    on.stop().await;
+    let torn =
+        Running::start_saying(listening("[names]\nhonour_language_meta = true\n"), Era::Stateless, Some("en")).await;
+    let (code, _) = list(&torn, wish()).await.expect_err("the header says something else");
+    assert_eq!(code, -32020);
+    let read = list(&torn, Value::Null).await.expect("a list");
+    assert_eq!(read["_meta"].get(LANGUAGE), None, "a header alone means nothing");
+    torn.stop().await;
+}
+
+#[tokio::test]
+async fn files_of_translations_are_followed_and_a_broken_one_changes_nothing() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("names-of-the-demo");
+    std::fs::create_dir_all(folder.join("locales")).expect("a folder");
+    let file = folder.join("locales/nl.ftl");
+    let config = || Config::read("[names]\nlocales = [\"locales/*.ftl\"]\n", "toolmark.toml").expect("a configuration");
+    let write = |text: &str| std::fs::write(&file, text).expect("a file");
+    write("wiki--read_page = Pagina lezen\n");
+    let builder = demo::attach(GatewayBuilder::new(config(), folder.clone()));
+    let running = Running::start_saying(builder, Era::Session, Some("nl")).await;
+    let read = async || list(&running, Value::Null).await.expect("a list");
+    assert_eq!(title(&read().await, "read_page"), "Pagina lezen");
+    write("wiki--read_page = Een pagina lezen\nagora--search_regulations = Regels zoeken\n");
+    running.gateway.reload(config(), None).await.expect("a reload");
+    let now = read().await;
+    assert_eq!(title(&now, "read_page"), "Een pagina lezen");
+    assert_eq!(title(&now, "search_regulations"), "Regels zoeken", "a file goes before what the tool says");
+    write("wiki--read_page = { $broken }\n");
+    let refused = running.gateway.reload(config(), None).await.expect_err("a broken file");
+    let place = refused.problems()[0].place().expect("a place");
+    assert_eq!((place.line, refused.problems()[0].code().as_str()), (1, "locale-file"));
+    assert_eq!(read().await, now);
+    let names = running.gateway.snapshot();
+    let tool = names.workspace().catalog().find("wiki.read_page", |_| true).expect("the tool");
+    assert_eq!(names.names(tool).get("nl").map(String::as_str), Some("Een pagina lezen"));
+    running.stop().await;
+}
+
 fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().expect("text")
 }
@@ -102,12 +213,14 @@ fn text(result: &Value) -> &str {
 const ERAS: [Era; 2] = [Era::Session, Era::Stateless];
 
 #[tokio::test]
-async fn all_fifteen_tools_are_listed_and_the_second_search_under_the_name_of_its_pack() {
+async fn all_tools_are_listed_and_the_second_search_under_the_name_of_its_pack() {
     for era in ERAS {
         let running = Running::start(era).await;
         let tools = running.client.list(ListKind::Tools).await.expect("a list").items;
         let tools: Vec<Value> = tools.iter().map(|tool| serde_json::from_slice(tool).expect("JSON")).collect();
-        let mut names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+        assert_eq!(tools.len(), 30);
+        let others = tools.iter().filter(|tool| tool["_meta"]["dev.toolmark/identity"]["pack"] != "agora");
+        let mut names: Vec<&str> = others.filter_map(|tool| tool["name"].as_str()).collect();
         names.sort_unstable();
         assert_eq!(
             names,

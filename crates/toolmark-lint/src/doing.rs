@@ -56,7 +56,7 @@ impl Doing {
                     verb,
                 };
             }
-            Some(BehaviorSource::Inferred) | None => Evidence::Classifier,
+            Some(BehaviorSource::Inferred | BehaviorSource::Models) | None => Evidence::Classifier,
         };
         let Some(mutability) = known.mutability() else { return Self { verb, ..Self::default() } };
         let action = match (action, mutability) {

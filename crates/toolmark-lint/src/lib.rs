@@ -41,7 +41,7 @@ use toolmark_core::catalog::Catalog;
 use toolmark_core::severity::Severity;
 
 pub use finding::Finding;
-pub use options::Options;
+pub use options::{DeadLabel, Labels, Options, ShadowedLabel};
 pub use output::declarations::{declarations_json, render_toml};
 pub use output::text::{TextOptions, render_text};
 pub use rule::{ParseRuleIdError, Rule, RuleId, rules};
@@ -76,6 +76,7 @@ pub fn lint(catalog: &Catalog, options: &Options) -> Lint {
     }
     subject::mark_crowded(&mut subjects);
     rules::compare(&subjects, &mut findings);
+    rules::display::find(&subjects, options.given_labels(), &mut findings);
     findings.retain(|finding| options.wants(finding));
     findings.sort_by(Finding::order);
     let packs = catalog.packs().filter(|(_, enabled)| *enabled).count();

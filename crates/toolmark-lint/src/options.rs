@@ -1,8 +1,11 @@
 //! What a run of lint leaves out, and what the operator has already said.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use toolmark_core::behavior::Behavior;
+use toolmark_core::display::{LanguageTag, NameTable};
+use toolmark_core::document::Place;
 use toolmark_core::names::CanonicalName;
 use toolmark_core::severity::Severity;
 
@@ -16,6 +19,44 @@ pub struct Options {
     only: Vec<RuleId>,
     without: Vec<RuleId>,
     declared: HashMap<CanonicalName, Behavior>,
+    labels: Option<Arc<Labels>>,
+}
+
+/// What people call tools, as the operator and files of translations say it.
+#[derive(Debug)]
+pub struct Labels {
+    /// The names of all tools.
+    pub table: NameTable,
+    /// Texts for what is not there.
+    pub dead: Vec<DeadLabel>,
+    /// Texts that are never shown.
+    pub shadowed: Vec<ShadowedLabel>,
+}
+
+/// A text for something that is not there.
+#[derive(Clone, Debug)]
+pub struct DeadLabel {
+    /// What it is for, as it is written.
+    pub key: String,
+    /// Tools that could be meant, by canonical name.
+    pub near: Vec<String>,
+    /// Where it stands.
+    pub place: Option<Place>,
+}
+
+/// A text that another one goes before.
+#[derive(Clone, Debug)]
+pub struct ShadowedLabel {
+    /// What it is for, as it is written.
+    pub key: String,
+    /// The language.
+    pub language: LanguageTag,
+    /// The text that is never shown.
+    pub text: String,
+    /// The text that is shown.
+    pub shown: String,
+    /// Where it stands.
+    pub place: Place,
 }
 
 impl Options {
@@ -45,6 +86,17 @@ impl Options {
     pub fn declared(mut self, tool: CanonicalName, behavior: Behavior) -> Self {
         self.declared.insert(tool, behavior);
         self
+    }
+
+    /// Takes names from outside into account. Without them, only what tools call themselves is looked at.
+    #[must_use]
+    pub fn labels(mut self, labels: Labels) -> Self {
+        self.labels = Some(Arc::new(labels));
+        self
+    }
+
+    pub(crate) fn given_labels(&self) -> Option<&Labels> {
+        self.labels.as_deref()
     }
 
     pub(crate) fn operator(&self, tool: &CanonicalName) -> Option<Behavior> {

@@ -136,6 +136,26 @@ rules! {
         "parameters have no description",
         "the model guesses what belongs there",
         "describe the parameters on the server";
+    DuplicateDisplayName = "duplicate-display-name", Medium,
+        "several tools are shown under the same name in one language",
+        "a person who approves a call by its name takes one for the other",
+        "give one of them another `display_name`, or another text in its file of translations";
+    UnsafeDisplayName = "unsafe-display-name", Medium,
+        "what a tool calls itself is not shown as it is written",
+        "hidden characters, line breaks and endless names are taken out, and names under a language that is none are never shown",
+        "correct `title` and `_meta[\"dev.toolmark/names\"]` on the server, or give the tool a `display_name`";
+    DeadLabel = "dead-label", Medium,
+        "a name is given to something that is not there",
+        "the tool that it was meant for is shown under another name, and nobody notices",
+        "write the tool's canonical name, or remove the text";
+    ShadowedLabel = "shadowed-label", Low,
+        "a text is never shown because another one goes before it",
+        "whoever changes it sees nothing happen, and the two drift apart",
+        "keep one of the two";
+    MissingTranslation = "missing-translation", Low,
+        "a tool has no name in a language that other tools have names in",
+        "people who read that language see a name in another one, or one made of the tool's own",
+        "add the text: `toolmark names export` lists what is missing";
     TooManyTools = "too-many-tools", Info,
         "there are more tools than some clients take",
         "clients drop what exceeds their limit, mostly without a word, and models choose worse among many",

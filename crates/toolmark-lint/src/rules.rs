@@ -3,6 +3,7 @@
 mod annotations;
 mod by_argument;
 mod characters;
+pub(crate) mod display;
 mod disputed;
 mod instructs;
 mod look_alike;
@@ -37,6 +38,7 @@ impl<'c> PerTool<'c> {
         schema::look(subject, reading, findings);
         unbounded::look(subject, reading, findings);
         wording::look(subject, reading, findings);
+        display::unsafe_name(subject, reading, findings);
         names::refused(subject, findings);
     }
 }

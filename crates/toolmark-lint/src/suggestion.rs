@@ -26,6 +26,13 @@ impl Suggestion {
         Self { tool, raw, behavior, otherwise: None, publisher: behavior }
     }
 
+    /// What others than the linter found out, such as models that were asked: of two opinions the one that guards more, and the other
+    /// in case the tool changes nothing after all.
+    #[must_use]
+    pub fn of(tool: &Tool, behavior: Behavior, otherwise: Option<Behavior>) -> Self {
+        Self::new(tool, behavior).or(otherwise)
+    }
+
     /// The same, with what else to declare if the tool changes nothing after all.
     pub(crate) fn or(mut self, otherwise: Option<Behavior>) -> Self {
         self.otherwise = otherwise.filter(|otherwise| *otherwise != self.behavior);

@@ -27,6 +27,9 @@ pub(crate) enum Setting {
     DisplayName(LitStr),
     DisplayNameIn(String, LitStr),
     Spoken(LitStr),
+    SpokenIn(String, LitStr),
+    Icon(LitStr),
+    Category(LitStr),
     Behavior(String),
     NeedsApproval(Decided),
     Enabled(Decided),
@@ -55,6 +58,8 @@ const KNOWN: &[&str] = &[
     "description",
     "display_name",
     "spoken",
+    "icon",
+    "category",
     "behavior",
     "needs_approval",
     "enabled",
@@ -94,7 +99,9 @@ impl Options {
             "blocking" => self.blocking = flag(meta, mistakes).unwrap_or_default(),
             "timeout" => self.timeout = time(meta, mistakes),
             "display_name" => display_names(meta, &mut self.calls, mistakes),
-            "spoken" => self.calls.extend(text(meta, mistakes).map(Setting::Spoken)),
+            "spoken" => spoken(meta, &mut self.calls, mistakes),
+            "icon" => self.calls.extend(text(meta, mistakes).map(Setting::Icon)),
+            "category" => self.calls.extend(text(meta, mistakes).map(Setting::Category)),
             "behavior" => match meta {
                 Meta::List(list) => self.calls.extend(behavior::read(list, mistakes).map(Setting::Behavior)),
                 other => mistakes.at(other, "write what the tool does in brackets: `behavior(mutates, create, issue)`"),
@@ -290,6 +297,17 @@ fn display_names(meta: &Meta, calls: &mut Vec<Setting>, mistakes: &mut Mistakes)
     }
 }
 
+/// `spoken = "…"`, or the same for each language: `spoken("…", nl = "…")`.
+fn spoken(meta: &Meta, calls: &mut Vec<Setting>, mistakes: &mut Mistakes) {
+    let mut names = Vec::new();
+    display_names(meta, &mut names, mistakes);
+    calls.extend(names.into_iter().map(|name| match name {
+        Setting::DisplayName(text) => Setting::Spoken(text),
+        Setting::DisplayNameIn(locale, text) => Setting::SpokenIn(locale, text),
+        other => other,
+    }));
+}
+
 fn display_name(input: syn::parse::ParseStream<'_>) -> syn::Result<LitStr> {
     let wrong =
         |error: syn::Error| syn::Error::new(error.span(), "a display name is a text: write `nl = \"Het weer\"`");
@@ -312,7 +330,10 @@ impl Setting {
         match self {
             Self::DisplayName(name) => quote!(.display_name(#name)),
             Self::DisplayNameIn(locale, name) => quote!(.display_name_in(#locale, #name)),
-            Self::Spoken(name) => quote!(.spoken(#name)),
+            Self::Spoken(text) => quote!(.spoken(#text)),
+            Self::SpokenIn(locale, text) => quote!(.spoken_in(#locale, #text)),
+            Self::Icon(icon) => quote!(.icon(#icon)),
+            Self::Category(category) => quote!(.category(#category)),
             Self::Behavior(text) => quote!(.behavior_of(#text)),
             Self::NeedsApproval(decided) => {
                 let condition = decided.to_condition(toolmark, &context);

@@ -2,5 +2,6 @@
 
 pub mod downstream;
 pub mod relay;
+pub mod toolset;
 pub mod upstream;
 pub mod wire;

@@ -51,6 +51,9 @@ pub enum ModelErrorKind {
     /// Nobody is there, or the connection broke.
     #[error("the provider cannot be reached: {reason}")]
     Unreachable { reason: String, sent: bool },
+    /// The server is not who it should be, as far as its certificate says. Nothing was said to it.
+    #[error("the server's certificate is not accepted: {reason}")]
+    Certificate { reason: String },
     /// The provider sends us elsewhere. The key is not taken there.
     #[error("the provider redirects to another address (status {status})")]
     Redirected { status: u16 },
@@ -128,7 +131,7 @@ impl ModelErrorKind {
             Self::Unreachable { .. } | Self::Timeout { .. } | Self::Truncated => true,
             Self::Unsendable(_) | Self::Auth { .. } | Self::Quota { .. } | Self::BadRequest { .. } => false,
             Self::AnswerFailed { temporary, .. } => *temporary,
-            Self::Redirected { .. } | Self::Html { .. } | Self::Malformed { .. } => false,
+            Self::Certificate { .. } | Self::Redirected { .. } | Self::Html { .. } | Self::Malformed { .. } => false,
             Self::TooLarge { .. } | Self::Script { .. } => false,
         }
     }

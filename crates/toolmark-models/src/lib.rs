@@ -46,6 +46,7 @@ mod connection;
 pub mod error;
 mod event;
 mod failure;
+mod flat;
 mod item;
 mod model;
 mod name;
@@ -65,6 +66,7 @@ mod unsendable;
 pub use connection::{AddressError, Options, Retry, Timeouts};
 pub use error::ModelError;
 pub use event::{ModelEvent, ModelStream};
+pub use flat::flat;
 pub use item::{
     CustomCall, CustomOutput, Detail, Extra, File, FunctionCall, FunctionOutput, Image, Item, Message, Output, Part,
     Raw, Role, Wire,

@@ -19,7 +19,7 @@ pub struct ModelName {
 /// Who answers, and in which wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {
-    /// OpenAI Responses: `openai`.
+    /// OpenAI Responses: `openai`, or `responses`.
     OpenAi,
     /// Chat Completions, of OpenAI or of whoever speaks them: `openai-chat`.
     OpenAiChat,
@@ -106,6 +106,8 @@ impl FromStr for ModelName {
     fn from_str(text: &str) -> Result<Self, ParseModelNameError> {
         let fail = |problem| ParseModelNameError { text: visible(text, 80), problem };
         let (provider, model) = text.split_once(':').ok_or_else(|| fail("no provider stands in front of it"))?;
+        // The wire format of `openai` has a name of its own.
+        let provider = if provider == "responses" { Provider::OpenAi.as_str() } else { provider };
         let known = Provider::ALL.into_iter().find(|known| known.as_str() == provider);
         Self::new(known.ok_or_else(|| fail("the provider is not known"))?, model)
     }

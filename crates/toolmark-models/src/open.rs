@@ -8,6 +8,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::text::visible;
+use toolmark_tls::{ReadTrustError, Trust};
 
 use crate::chat::write::Dialect;
 use crate::connection::{AddressError, Http, Options, Secrets, address, is_private};
@@ -43,6 +44,13 @@ pub enum OpenModelError {
     #[error("no secure connection can be made: {reason}")]
     #[expect(missing_docs, reason = "the message says what it is")]
     Tls { reason: String },
+    /// The certificates to trust cannot be used.
+    #[error(transparent)]
+    Ca(#[from] ReadTrustError),
+    /// Certificates are named for an address that shows none.
+    #[error("the model `{model}` has certificates to trust, and `{host}` is called without encryption")]
+    #[expect(missing_docs, reason = "the message says what they are")]
+    CaInVain { model: String, host: String },
     /// The script cannot be used.
     #[error(transparent)]
     Script(#[from] ReadScriptError),
@@ -103,9 +111,17 @@ pub fn open(
         let host = visible(address.host().unwrap_or_default(), 120);
         return Err(OpenModelError::PlainHttp { model: name.to_string(), host });
     }
+    let trust = match &options.ca {
+        Some(_) if address.scheme_str() != Some("https") => {
+            let host = visible(address.host().unwrap_or_default(), 120);
+            return Err(OpenModelError::CaInVain { model: name.to_string(), host });
+        }
+        Some(file) => Trust::read(file)?,
+        None => Trust::machine(),
+    };
     let largest = options.largest_answer.unwrap_or(LARGEST_ANSWER);
-    let http =
-        Http::new(address, headers, options.timeouts, largest).map_err(|reason| OpenModelError::Tls { reason })?;
+    let http = Http::new(address, &trust, headers, options.timeouts, largest)
+        .map_err(|reason| OpenModelError::Tls { reason })?;
     Ok(Arc::new(Provided::new(Inner { name: name.clone(), format, http, retry: options.retry, secrets })))
 }
 
@@ -151,6 +167,8 @@ impl Explain for OpenModelError {
             Self::PlainHttp { .. } => Code::new("model-plain-http"),
             Self::Header { .. } => Code::new("model-header"),
             Self::Tls { .. } => Code::new("model-tls"),
+            Self::Ca(error) => error.code(),
+            Self::CaInVain { .. } => Code::new("ca-in-vain"),
             Self::Script(error) => error.code(),
         }
     }
@@ -163,6 +181,8 @@ impl Explain for OpenModelError {
             Self::PlainHttp { .. } => "whoever is in between could read the key",
             Self::Header { .. } => "a header that is left out or changed is not the one that was asked for",
             Self::Tls { .. } => "without certificates to trust anybody could answer in the provider's name",
+            Self::Ca(error) => return error.why(),
+            Self::CaInVain { .. } => "whoever names certificates wants to know who answers, and nobody would look",
             Self::Script(error) => return error.why(),
         }
         .into()
@@ -180,6 +200,8 @@ impl Explain for OpenModelError {
             }
             Self::Header { .. } => "use a name of letters, digits and `-`, and a value without line breaks".into(),
             Self::Tls { .. } => "install the certificates of your system, such as the package `ca-certificates`".into(),
+            Self::Ca(error) => error.fix(),
+            Self::CaInVain { .. } => "write `https://` in the base URL, or remove the certificates".into(),
             Self::Script(error) => error.fix(),
         }
     }
@@ -191,11 +213,12 @@ impl Explain for OpenModelError {
                 facts([("model", model.as_str().into()), ("variable", variable.as_str().into())])
             }
             Self::KeyInvalid { variable } => facts([("variable", variable.as_str().into())]),
-            Self::PlainHttp { model, host } => {
+            Self::PlainHttp { model, host } | Self::CaInVain { model, host } => {
                 facts([("model", model.as_str().into()), ("host", host.as_str().into())])
             }
             Self::Header { header } => facts([("header", header.as_str().into())]),
             Self::Tls { .. } => Map::new(),
+            Self::Ca(error) => error.facts(),
             Self::Script(error) => error.facts(),
         }
     }

@@ -28,6 +28,8 @@ pub struct ModelRequest {
     pub settings: Settings,
     /// The answer that this goes on from, if the provider keeps answers.
     pub previous_response_id: Option<String>,
+    /// The conversation that the provider keeps, of which `input` is what is new. Not together with a `previous_response_id`.
+    pub conversation_id: Option<String>,
 }
 
 /// Whether the model must call a tool.

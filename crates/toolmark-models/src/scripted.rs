@@ -145,7 +145,11 @@ impl ScriptedModel {
             }
         };
         // The conversation may have begun in another process, so that its calls count too.
-        let known = request.input.iter().filter(|item| matches!(item, Item::FunctionCall(_) | Item::CustomCall(_)));
+        let known = request.input.iter().filter(|item| match item {
+            Item::FunctionCall(_) | Item::CustomCall(_) => true,
+            Item::Hosted(raw) => !raw.is_answer(),
+            _ => false,
+        });
         let first = state.calls.max(known.count());
         state.calls = first + turn.calls.len();
         Ok((turn, first))

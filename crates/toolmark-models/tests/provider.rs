@@ -3,6 +3,8 @@
 
 #[path = "provider/anthropic.rs"]
 mod anthropic;
+#[path = "provider/bad_calls.rs"]
+mod bad_calls;
 #[path = "provider/chat.rs"]
 mod chat;
 #[path = "provider/failures.rs"]
@@ -17,6 +19,8 @@ mod secrets;
 mod server;
 #[path = "provider/silence.rs"]
 mod silence;
+#[path = "provider/tls.rs"]
+mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -134,6 +134,8 @@ pub struct Handed {
 /// How a run ended. Exhaustive on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
+    /// Its tool was never reached: the same call may begin it again.
+    NotBegun,
     /// It is over, well or not.
     Over,
     /// Its tool wants to know more, and the caller comes back with that.

@@ -1,6 +1,7 @@
 //! One call through validate, analyze and judge. Pure: nothing runs, nobody is asked, nothing is written.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use toolmark_core::behavior::{KnownBehavior, Mutability};
@@ -12,6 +13,7 @@ use toolmark_core::tool::{CheckArgumentsError, Tool};
 use toolmark_core::verdict::{Decision, Reason, Verdict};
 use toolmark_policy::{Author, Caller, Named, Open, Permission};
 
+use crate::record::Parts;
 use crate::task::Task;
 use crate::workspace::{Prepared, Workspace};
 
@@ -39,6 +41,7 @@ pub struct Examination<'w> {
     verdict: Verdict,
     permissions: Vec<Permission>,
     observed: bool,
+    parts: Option<Parts>,
 }
 
 /// What becomes of a call. Exhaustive on purpose.
@@ -85,17 +88,34 @@ impl Workspace {
     /// # Errors
     /// [`ForeignTool`] when the tool is not of this workspace.
     pub fn examine<'w>(&'w self, request: &Request<'w>) -> Result<Examination<'w>, ForeignTool> {
+        self.examine_measured(request, false)
+    }
+
+    /// The same; says how long its parts took where that is wanted.
+    pub(crate) fn examine_measured<'w>(
+        &'w self,
+        request: &Request<'w>,
+        measured: bool,
+    ) -> Result<Examination<'w>, ForeignTool> {
+        let now = || measured.then(Instant::now);
+        let start = now();
         let Request { tool, arguments, .. } = *request;
         let prepared = self.prepared(tool).ok_or_else(|| ForeignTool(visible(tool.canonical().as_str(), 300)))?;
         let known = prepared.known(tool);
         let invalid = tool.check_arguments(arguments).err();
+        let validated = now();
         let facts = toolmark_effects::analyze_cached(self.effects(), prepared.analyzer(tool), arguments);
+        let analyzed = now();
         let (mut verdict, permissions) = self.weigh(prepared, request, &facts, None);
         if let Some(error) = &invalid {
             verdict = verdict.and(Reason::new(Decision::Deny, "arguments-invalid", error.to_string()));
         }
         let observed = self.preset().only_observes();
-        Ok(Examination { prepared, known, invalid, facts, verdict, permissions, observed })
+        let parts = start
+            .zip(validated)
+            .zip(analyzed)
+            .map(|((start, validated), analyzed)| Parts { validate: validated - start, analyze: analyzed - validated });
+        Ok(Examination { prepared, known, invalid, facts, verdict, permissions, observed, parts })
     }
 
     /// What gate, task and policy say about a call whose arguments would do this, with the rules that allow it. Nothing for a tool of
@@ -121,7 +141,7 @@ impl Workspace {
         let mut open = Vec::new();
         let (verdict, permissions) = self.weigh(prepared, request, &facts, Some(&mut open));
         let observed = self.preset().only_observes();
-        Ok((Examination { prepared, known, invalid: None, facts, verdict, permissions, observed }, open))
+        Ok((Examination { prepared, known, invalid: None, facts, verdict, permissions, observed, parts: None }, open))
     }
 
     fn weigh(
@@ -214,6 +234,11 @@ impl<'w> Examination<'w> {
     pub(crate) fn against(mut self, reasons: &[Reason]) -> Self {
         self.verdict = reasons.iter().cloned().fold(self.verdict, Verdict::and);
         self
+    }
+
+    /// How long its parts took, where that was measured.
+    pub(crate) fn parts(&self) -> Option<Parts> {
+        self.parts
     }
 
     /// What the workspace keeps about the tool.

@@ -12,6 +12,7 @@ mod pipeline;
 mod record;
 mod refusal;
 pub mod replay;
+pub mod sessions;
 mod task;
 #[cfg(test)]
 mod testing;
@@ -24,7 +25,7 @@ pub use examine::{Answered, Examination, ForeignTool, Outcome, Request};
 pub use judged::{Judged, Selected};
 pub use origin::Origin;
 pub use pipeline::{Arrived, Brought, Passage, Pipeline, Settled};
-pub use record::{End, Keeping, NoRecords, NotKept, Record, Recorder, Stray, StrayKind, Timings};
+pub use record::{End, Keeping, NoRecords, NotKept, Parts, Record, Recorder, Stray, StrayKind, Timings};
 pub use refusal::Refusal;
 pub use task::{ParseTaskNameError, Task, TaskName, Tasks, UnknownTask};
 pub use workspace::{Identity, Prepared, Workspace, WorkspaceBuilder};

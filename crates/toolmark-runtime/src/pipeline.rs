@@ -85,6 +85,18 @@ impl Pipeline {
         Self { approvals, recorder, against: None }
     }
 
+    /// Who is asked.
+    #[must_use]
+    pub fn approvals(&self) -> &Arc<dyn Approvals> {
+        &self.approvals
+    }
+
+    /// Who keeps records.
+    #[must_use]
+    pub fn recorder(&self) -> &Arc<dyn Recorder> {
+        &self.recorder
+    }
+
     /// The same pipeline with one more who keeps records, such as the trace of one call.
     #[must_use]
     pub fn also(&self, recorder: Arc<dyn Recorder>) -> Self {
@@ -99,7 +111,7 @@ impl Pipeline {
     }
 
     fn examine<'w>(&self, workspace: &'w Workspace, request: &Request<'w>) -> Result<Examination<'w>, ForeignTool> {
-        let examination = workspace.examine(request)?;
+        let examination = workspace.examine_measured(request, self.recorder.is_watched())?;
         Ok(match &self.against {
             Some(reasons) => examination.against(reasons),
             None => examination,
@@ -134,6 +146,9 @@ impl Pipeline {
         let start = Instant::now();
         let examination = self.examine(workspace, &arrived.request)?;
         let mut entry = Entry::new(&*self.recorder, workspace, arrived, &examination, start.elapsed());
+        if self.recorder.is_watched() {
+            self.recorder.begin(&entry.record(None));
+        }
         let approval = match examination.outcome() {
             Outcome::Ask => {
                 let asked = Instant::now();
@@ -144,21 +159,33 @@ impl Pipeline {
             }
             Outcome::Run | Outcome::Answered(_) | Outcome::Observed(_) | Outcome::Refuse => None,
         };
-        let edited = match &approval {
-            Some(Approval::Granted(pass)) => pass.edited.clone(),
-            _ => None,
-        };
-        let Some(text) = edited else {
-            return Ok(self.finish(entry, approval, shown, brought, || dispatch(None)).await);
-        };
-        // Edited arguments are those of another call: they are validated, analyzed and judged like any.
-        let Ok(read) = json::read(&text) else {
+        if let Some(Approval::Granted(Pass { edited: Some(text), .. })) = &approval {
+            let text = text.clone();
+            return Box::pin(self.run_edited(entry, approval, &text, shown, brought, dispatch)).await;
+        }
+        Ok(self.finish(entry, approval, shown, brought, || dispatch(None)).await)
+    }
+
+    /// Edited arguments are those of another call: they are validated, analyzed and judged like any.
+    async fn run_edited<T, F>(
+        &self,
+        mut entry: Entry<'_>,
+        approval: Option<Approval>,
+        text: &str,
+        shown: impl Fn(&Tool) -> Option<String>,
+        brought: impl Fn(&T) -> Brought<'_>,
+        dispatch: impl FnOnce(Option<String>) -> F,
+    ) -> Result<Settled<T>, ForeignTool>
+    where
+        F: Future<Output = Result<T, DispatchError>>,
+    {
+        let Ok(read) = json::read(text) else {
             let unusable = RulingError::Edited("they are not JSON".into()).report();
-            return Ok(self
-                .finish(entry, Some(Approval::Failed(Box::new(unusable))), shown, brought, || dispatch(None))
-                .await);
+            let unusable = Some(Approval::Failed(Box::new(unusable)));
+            return Ok(self.finish(entry, unusable, shown, brought, || dispatch(None)).await);
         };
         let value = read.to_value();
+        let (workspace, arrived) = (entry.workspace, entry.arrived);
         let request = Request { arguments: &value, ..arrived.request };
         let edited = Arrived { request, read: &read, size: text.len(), ..*arrived };
         let examination = self.examine(workspace, &request)?;
@@ -166,8 +193,7 @@ impl Pipeline {
         again.timings.approve = entry.timings.approve;
         entry.told = true;
         drop(entry);
-        let sent = text.clone();
-        Ok(self.finish(again, approval, shown, brought, || dispatch(Some(sent))).await)
+        Ok(self.finish(again, approval, shown, brought, || dispatch(Some(text.to_owned()))).await)
     }
 
     async fn ask(
@@ -204,10 +230,11 @@ impl Pipeline {
     {
         let (workspace, arrived, examination) = (entry.workspace, entry.arrived, entry.examination);
         let outcome = examination.outcome();
-        let passage = Passage { verdict: examination.verdict().clone(), outcome: outcome.clone(), pass: None };
+        let mut passage = Passage { verdict: examination.verdict().clone(), outcome: outcome.clone(), pass: None };
         let name = |shown: &dyn Fn(&Tool) -> Option<String>| {
             shown(arrived.request.tool).unwrap_or_else(|| arrived.lookup.to_owned())
         };
+        let mut rejected = false;
         let (pass, note) = match (approval, &outcome) {
             // Whatever was approved: what may not run does not run, and the run that was let through is over.
             (approval, Outcome::Refuse) => {
@@ -218,7 +245,10 @@ impl Pipeline {
             }
             (Some(Approval::Granted(pass)), _) => (Some(pass), None),
             (None, _) => (Some(Pass::default()), None),
-            (Some(Approval::Rejected(text)), _) => (None, Some(text.unwrap_or_else(|| "A person said no.".into()))),
+            (Some(Approval::Rejected(text)), _) => {
+                rejected = true;
+                (None, Some(text.unwrap_or_else(|| "A person said no.".into())))
+            }
             (Some(Approval::Pending(text)), _) => (None, Some(text)),
             (Some(Approval::Handed(handed)), _) => {
                 entry.end = End::Asked;
@@ -240,16 +270,18 @@ impl Pipeline {
             };
             // Nothing ran, so nothing is lost with the record that the recorder has not lost already.
             let _ = entry.close(None).await;
+            let named = name(&shown);
             let refusal = refuse(workspace, arrived, examination, shown);
             let refusal = match note {
+                Some(note) if rejected => refusal.not_approved(&named).with_note(&note),
                 Some(note) => refusal.with_note(&note),
                 None => refusal,
             };
             return Settled::Refused(refusal, passage);
         };
         entry.pass = pass.clone();
-        let mut running = Running { approvals: &*self.approvals, pass: &pass, ending: Ending::Over };
-        let passage = Passage { pass: Some(pass.clone()).filter(|pass| *pass != Pass::default()), ..passage };
+        let mut running = Running { approvals: &*self.approvals, pass: &pass, ending: Ending::NotBegun };
+        passage.pass = Some(pass.clone()).filter(|pass| *pass != Pass::default());
         // Arguments that a person edited may need no question any more; the call was asked for all the same.
         let asked = outcome == Outcome::Ask || passage.pass.is_some();
         if let Err(error) = entry.intend(asked || examination.may_change(arrived.request.arguments)).await {
@@ -357,7 +389,7 @@ impl<'a> Entry<'a> {
             arrived,
             // A call that is dropped on its way was given up by whoever made it.
             end: End::Failed(DispatchErrorKind::Cancelled),
-            timings: Timings { examine: examined, ..Timings::default() },
+            timings: Timings { examine: examined, parts: examination.parts(), ..Timings::default() },
             pass: Pass::default(),
             told: false,
         }
@@ -368,16 +400,19 @@ impl<'a> Entry<'a> {
         if let Some(room) = self.recorder.ready() {
             room.await?;
         }
-        if said && let Some(kept) = self.recorder.intend(&self.record(None)) {
-            kept.await?;
+        let kept = if said { self.recorder.intend(&self.record(None)) } else { None };
+        match kept {
+            Some(kept) => kept.await,
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Writes the record, and waits where the recorder asks for it.
-    async fn close(mut self, result: Option<&[u8]>) -> Result<(), NotKept> {
+    async fn close(&mut self, result: Option<&[u8]>) -> Result<(), NotKept> {
         self.told = true;
-        match self.recorder.keep(&self.record(result)) {
+        // Not in the head of what follows: the record would be held until it is kept.
+        let kept = self.recorder.keep(&self.record(result));
+        match kept {
             Some(kept) => kept.await,
             None => Ok(()),
         }

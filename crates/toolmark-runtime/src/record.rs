@@ -30,6 +30,17 @@ pub trait Recorder: Send + Sync {
         None
     }
 
+    /// True while somebody looks on: only then the parts of examining are measured, and [`begin`](Self::begin) is told. Asked on the path
+    /// of every call.
+    fn is_watched(&self) -> bool {
+        false
+    }
+
+    /// Takes word of a call that was examined, before anybody is asked and before it runs.
+    fn begin(&self, record: &Record<'_>) {
+        let _ = record;
+    }
+
     /// Takes word of a call that is about to run and that was asked for or may change something. How it ends is not known yet:
     /// `end`, `result` and the time of its dispatch say nothing.
     fn intend(&self, record: &Record<'_>) -> Keeping {
@@ -154,10 +165,21 @@ pub enum End {
 pub struct Timings {
     /// Validate, analyze and judge.
     pub examine: Duration,
+    /// Validate and analyze, where somebody looks on; both are part of `examine`.
+    pub parts: Option<Parts>,
     /// Waiting for a person.
     pub approve: Duration,
     /// Running.
     pub dispatch: Duration,
+}
+
+/// How long the first two parts of examining took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Do the arguments fit?
+    pub validate: Duration,
+    /// What would they do?
+    pub analyze: Duration,
 }
 
 /// Keeps nothing.
@@ -198,6 +220,15 @@ pub(crate) struct Both(pub(crate) Arc<dyn Recorder>, pub(crate) Arc<dyn Recorder
 impl Recorder for Both {
     fn ready(&self) -> Keeping {
         both(self.0.ready(), self.1.ready())
+    }
+
+    fn is_watched(&self) -> bool {
+        self.0.is_watched() || self.1.is_watched()
+    }
+
+    fn begin(&self, record: &Record<'_>) {
+        self.0.begin(record);
+        self.1.begin(record);
     }
 
     fn intend(&self, record: &Record<'_>) -> Keeping {

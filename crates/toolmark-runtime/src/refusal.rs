@@ -16,6 +16,8 @@ use crate::task::Task;
 const MOST_EFFECTS: usize = 5;
 /// No line of it is longer.
 const MOST_CHARACTERS: usize = 400;
+/// A person may say more.
+const MOST_OF_A_NOTE: usize = 1200;
 
 /// A call that does not run, in words for whoever made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,8 +91,16 @@ impl Refusal {
     #[must_use]
     pub fn with_note(mut self, note: &str) -> Self {
         self.text.push('\n');
-        self.text.push_str(&visible(note, MOST_CHARACTERS));
+        self.text.push_str(&visible(note, MOST_OF_A_NOTE));
         self
+    }
+
+    /// The same for a call that somebody was asked about and that was not approved: who read that it must be approved first would wait.
+    #[must_use]
+    pub fn not_approved(self, name: &str) -> Self {
+        let rest = self.text.split_once('\n').map_or("", |(_, rest)| rest);
+        let text = format!("`{}` was not called: it was not approved.\n{rest}", visible(name, 200));
+        Self { text: text.trim_end().to_owned(), ..self }
     }
 
     /// The text.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use toolmark_core::behavior::{Behavior, KnownBehavior};
+use toolmark_core::behavior::{Behavior, Disagreement, KnownBehavior};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::digest::{DefinitionDigest, Mark};
 use toolmark_core::gate::Preset;
@@ -24,7 +24,8 @@ use crate::task::{Task, Tasks};
 pub struct Workspace {
     catalog: Catalog,
     /// By where the tool is in memory: the catalog beside it keeps every tool where it is.
-    tools: HashMap<usize, Prepared, BuildHasherDefault<Address>>,
+    /// Boxed, because a table has room for twice as many.
+    tools: HashMap<usize, Box<Prepared>, BuildHasherDefault<Address>>,
     policy: Policy,
     /// The version of the policy in words, for records.
     version: Arc<str>,
@@ -37,6 +38,7 @@ pub struct Workspace {
 #[derive(Debug)]
 pub struct Prepared {
     operator: Option<Behavior>,
+    opinions: Vec<Disagreement>,
     settings: Arc<Settings>,
     task: Option<Arc<Task>>,
     settled: SettledTool,
@@ -70,6 +72,7 @@ pub struct WorkspaceBuilder {
     tasks: Tasks,
     pins: Pins,
     behaviors: BTreeMap<CanonicalName, Behavior>,
+    opinions: BTreeMap<CanonicalName, Vec<Disagreement>>,
     settings: BTreeMap<CanonicalName, Arc<Settings>>,
     pack_settings: BTreeMap<PackName, Arc<Settings>>,
     pack_tasks: BTreeMap<PackName, Arc<Task>>,
@@ -114,6 +117,13 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// A pack whose tools may come later; rules may name them already.
+    #[must_use]
+    pub fn awaited(mut self, pack: PackName) -> Self {
+        self.policy = self.policy.awaited(pack);
+        self
+    }
+
     /// The tasks that can be named.
     #[must_use]
     pub fn tasks(mut self, tasks: Tasks) -> Self {
@@ -138,6 +148,13 @@ impl WorkspaceBuilder {
     #[must_use]
     pub fn behavior(mut self, tool: CanonicalName, behavior: Behavior) -> Self {
         self.behaviors.insert(tool, behavior);
+        self
+    }
+
+    /// What others say against what the publisher of a tool claims.
+    #[must_use]
+    pub fn opinions(mut self, tool: CanonicalName, against: Vec<Disagreement>) -> Self {
+        self.opinions.insert(tool, against);
         self
     }
 
@@ -179,6 +196,7 @@ impl WorkspaceBuilder {
         let usual = Arc::new(Settings::default());
         let prepare = |tool: &Tool| Prepared {
             operator: self.behaviors.get(tool.canonical()).copied(),
+            opinions: self.opinions.get(tool.canonical()).cloned().unwrap_or_default(),
             settings: Arc::clone(
                 self.settings.get(tool.canonical()).or_else(|| of_pack(&self.pack_settings, tool)).unwrap_or(&usual),
             ),
@@ -190,7 +208,7 @@ impl WorkspaceBuilder {
             identity: OnceLock::new(),
             standing: self.pins.standing(tool),
         };
-        let tools = catalog.tools().map(|tool| (address(tool), prepare(tool))).collect();
+        let tools = catalog.tools().map(|tool| (address(tool), Box::new(prepare(tool)))).collect();
         let version = policy.version().to_string().into();
         Ok(Workspace { catalog, tools, policy, version, tasks: self.tasks, pins: self.pins, effects: self.effects })
     }
@@ -266,7 +284,7 @@ impl Workspace {
     /// What is known about a tool of this workspace.
     #[must_use]
     pub fn prepared(&self, tool: &Tool) -> Option<&Prepared> {
-        self.tools.get(&address(tool))
+        self.tools.get(&address(tool)).map(|prepared| &**prepared)
     }
 
     /// What a tool is known to do; from its definition alone where it does not belong to this workspace.
@@ -282,7 +300,8 @@ impl Workspace {
 impl Prepared {
     /// What the tool is known to do.
     pub fn known(&self, tool: &Tool) -> &KnownBehavior {
-        self.known.get_or_init(|| KnownBehavior::of(tool.definition(), self.operator))
+        let known = || KnownBehavior::of(tool.definition(), self.operator).contradicted(self.opinions.clone());
+        self.known.get_or_init(known)
     }
 
     /// What reads its arguments.

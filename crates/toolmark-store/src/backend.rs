@@ -19,6 +19,8 @@ use crate::definitions::{History, KnownDefinition, KnownPack};
 use crate::error::StoreError;
 use crate::names::{KnownNames, NameScope};
 use crate::pins;
+use crate::sessions::KeptSession;
+use crate::threads::{TakenThread, ThreadClaim, TrimmedThreads};
 use crate::time::Micros;
 use crate::tokens::{Token, TokenHash, TokenId};
 use crate::transfer::{Part, Row, Table, Taken};
@@ -294,6 +296,72 @@ pub trait Backend: Send + Sync {
         text: &'a str,
         at: Micros,
     ) -> Answer<'a, bool>;
+
+    /// The sessions that there are, or the one of a name, the one that changed last first; with a number, only so many.
+    fn sessions<'a>(&'a self, named: Option<&'a str>, most: Option<u64>) -> Answer<'a, Vec<KeptSession>>;
+
+    /// What was said in a session, oldest first; with a number, only the last so many.
+    fn session_items<'a>(&'a self, session: &'a str, most: Option<u64>) -> Answer<'a, Vec<String>>;
+
+    /// Adds to a session, all or none.
+    fn add_session_items<'a>(&'a self, session: &'a str, items: &'a [String], at: Micros) -> Answer<'a, ()>;
+
+    /// Takes the last item of a session back.
+    fn pop_session_item<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, Option<String>>;
+
+    /// Forgets what was said in a session. Whoever has it keeps it.
+    fn clear_session<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, ()>;
+
+    /// Forgets a session with everything in it; says whether there was one.
+    fn forget_session<'a>(&'a self, session: &'a str) -> Answer<'a, bool>;
+
+    /// Forgets a session unless a run has it or something waits in it; says whether it did.
+    fn forget_idle_session<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, bool>;
+
+    /// Takes a session for a run, unless another has it and it is not to be taken over, and says whether it did.
+    fn claim_session<'a>(&'a self, session: &'a str, run: &'a str, take_over: bool, at: Micros) -> Answer<'a, bool>;
+
+    /// Adds what a run said that has the session, and gives it back. True also where it had done so before, and then nothing changes.
+    fn finish_session<'a>(
+        &'a self,
+        session: &'a str,
+        run: &'a str,
+        items: &'a [String],
+        at: Micros,
+    ) -> Answer<'a, bool>;
+
+    /// Puts items in the place of the oldest so many of a session that the run has, all or none, and says whether it did.
+    fn replace_session_items<'a>(
+        &'a self,
+        session: &'a str,
+        run: &'a str,
+        oldest: u64,
+        items: &'a [String],
+        at: Micros,
+    ) -> Answer<'a, bool>;
+
+    /// Gives a session back, if the run has it.
+    fn release_session<'a>(&'a self, session: &'a str, run: &'a str) -> Answer<'a, ()>;
+
+    /// Takes a thread until a moment, unless another has it until later or its owner has too many.
+    fn take_thread<'a>(&'a self, claim: ThreadClaim<'a>, at: Micros) -> Answer<'a, TakenThread>;
+
+    /// Keeps a session until a later moment; says whether the holder had it.
+    fn keep_thread<'a>(&'a self, session: &'a str, holder: &'a str, until: Micros) -> Answer<'a, bool>;
+
+    /// Adds to a session, writes down what waits in it, and gives it back, all or nothing; says whether the holder had it.
+    fn leave_thread<'a>(
+        &'a self,
+        session: &'a str,
+        holder: &'a str,
+        items: &'a [String],
+        waits: Option<&'a str>,
+        at: Micros,
+    ) -> Answer<'a, bool>;
+
+    /// Forgets threads that nobody has and that were not used since a moment, or another one where something waits in them; a few at a
+    /// time, oldest first.
+    fn trim_threads(&self, idle: Micros, waiting: Micros, limit: u32, at: Micros) -> Answer<'_, TrimmedThreads>;
 
     /// Ends all connections after what is under way.
     fn close(&self) -> Answer<'_, ()>;

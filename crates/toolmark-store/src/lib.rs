@@ -14,8 +14,10 @@ mod location;
 mod names;
 mod pins;
 pub mod postgres;
+mod sessions;
 pub mod sqlite;
 mod store;
+mod threads;
 mod tokens;
 pub mod transfer;
 mod watch;
@@ -28,7 +30,9 @@ pub use error::{Fault, StoreError};
 pub use location::{Location, NoPlaceError, ParseLocationError, default_path};
 pub use names::{KnownNames, NameScope, NameTwice, PublishError, Saved};
 pub use pins::{HowPinned, Pin};
+pub use sessions::{Holder, KeptSession};
 pub use store::{Migration, Settings, Store};
+pub use threads::{TakenThread, ThreadClaim, TrimmedThreads};
 pub use time::{Clock, Micros};
 pub use tokens::{
     CreateTokenError, NewToken, NoEntropyError, ParseTokenError, Scope, Token, TokenHash, TokenId, TokenRefused,

@@ -59,6 +59,17 @@ impl Store {
         Self::migrate(location, settings).await.map(|(store, _)| store)
     }
 
+    /// Opens the store at a place to look into it: also a file that may not be written, such as one on a medium that is read only, or whose
+    /// disk is full. Nothing is made or brought up to date, and whatever would write is refused.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is none, or it cannot be read.
+    pub async fn open_to_read(location: &Location, settings: &Settings) -> Result<Self, StoreError> {
+        let Location::File(path) = location else { return Self::open(location, settings).await };
+        let backend: Arc<dyn Backend> = Arc::new(Sqlite::open_to_read(path, settings).await?);
+        Ok(Self { path: Some(Arc::from(path.as_path())), ..Self::with(backend, Arc::clone(&settings.clock)) })
+    }
+
     /// The same, and says from which version it was brought to which.
     ///
     /// # Errors

@@ -3,8 +3,16 @@
 
 #[path = "contract/approvals.rs"]
 mod approvals;
-#[path = "contract/audit.rs"]
-mod audit;
+#[path = "contract/audit/chain.rs"]
+mod audit_chain;
+#[path = "contract/audit/intents.rs"]
+mod audit_intents;
+#[path = "contract/audit/reading.rs"]
+mod audit_reading;
+#[path = "contract/audit/samples.rs"]
+mod audit_samples;
+#[path = "contract/audit/writing.rs"]
+mod audit_writing;
 #[path = "contract/baselines.rs"]
 mod baselines;
 #[path = "contract/definitions.rs"]
@@ -15,6 +23,10 @@ mod names;
 mod pins;
 #[path = "contract/place.rs"]
 mod place;
+#[path = "contract/sessions.rs"]
+mod sessions;
+#[path = "contract/threads.rs"]
+mod threads;
 #[path = "contract/tokens.rs"]
 mod tokens;
 #[path = "contract/transfer.rs"]
@@ -93,6 +105,23 @@ contract! {
         names_that_cannot_be_read_are_refused,
         the_version_grows_with_every_change_and_with_no_use,
         the_last_use_never_goes_back;
+    sessions:
+        what_was_said_comes_back_in_order,
+        sessions_are_listed_by_when_they_changed_with_who_has_them,
+        only_a_session_that_nobody_has_and_nothing_waits_in_is_forgotten_as_idle,
+        a_session_is_held_by_one_run_at_a_time,
+        a_run_says_what_it_says_once,
+        the_oldest_items_make_room_for_fewer_in_one_step,
+        whoever_lost_a_session_adds_nothing,
+        many_runs_that_want_one_session_get_it_one_by_one,
+        the_last_item_can_be_taken_back_and_everything_forgotten;
+    threads:
+        a_thread_is_held_by_one_until_it_is_given_back,
+        whoever_does_not_keep_a_thread_loses_it_and_what_waits_stays,
+        whoever_has_as_many_threads_as_may_be_loses_the_oldest_that_waits_for_nobody,
+        many_who_begin_threads_at_once_have_no_more_than_may_be,
+        threads_that_nobody_used_go_and_what_is_held_or_waits_stays,
+        old_threads_go_a_few_at_a_time_in_several_processes;
     transfer:
         a_store_that_was_taken_along_is_the_same_store,
         only_an_empty_store_takes_another,
@@ -122,11 +151,13 @@ contract! {
         a_shared_key_is_one_for_all,
         old_questions_go_and_those_under_way_stay,
         questions_are_listed_newest_first_in_pages;
-    audit:
+    audit_reading:
         a_record_comes_back_as_it_was,
         records_are_found_by_whatever_the_filter_names,
         pages_go_on_where_they_stopped_in_both_orders,
-        a_batch_of_any_size_is_chained_whole,
+        an_export_is_one_object_a_line,
+        calls_are_read_in_the_order_of_time_without_what_judging_does_not_need;
+    audit_writing:
         a_strict_record_is_there_when_the_call_returns,
         closing_loses_nothing_and_takes_nothing_more,
         dropping_the_last_sink_writes_what_is_left,
@@ -134,14 +165,15 @@ contract! {
         many_callers_at_once_lose_nothing,
         a_queue_that_is_full_says_so_and_counts,
         whoever_asks_for_room_before_loses_nothing,
-        an_export_is_one_object_a_line,
+        a_closed_store_says_so;
+    audit_chain:
+        a_batch_of_any_size_is_chained_whole,
         old_records_go_and_the_chain_stays_whole,
         bodies_go_and_records_stay,
         verifying_beside_writing_and_trimming_finds_nothing,
-        a_noted_head_must_be_in_the_chain,
+        a_noted_head_must_be_in_the_chain;
+    audit_intents:
         an_intent_and_what_became_of_it_are_one_record,
         a_call_that_was_under_way_when_its_process_ended_was_interrupted,
-        old_intents_go_with_their_time,
-        calls_are_read_in_the_order_of_time_without_what_judging_does_not_need,
-        a_closed_store_says_so;
+        old_intents_go_with_their_time;
 }

@@ -123,6 +123,43 @@ async fn a_file_that_may_only_be_read_is_refused() {
 }
 
 #[tokio::test]
+async fn a_file_that_may_only_be_read_can_be_looked_into_and_stays_as_it_is() {
+    let folder = TempDir::new().expect("a folder");
+    let path = with_records(&folder, 3).await;
+    let before = fs::read(&path).expect("a file");
+    let mut permissions = fs::metadata(&path).expect("a file").permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&path, permissions).expect("read only");
+    let store = Store::open_to_read(&Location::File(path.clone()), &settings()).await.expect("a store");
+    assert!(store.verify_audit(&[]).await.expect("rows").is_whole());
+    let rows = store.audit(AuditFilter::default(), Order::Oldest).all().await.expect("rows");
+    assert_eq!(rows.len(), 3);
+    let new = NewToken { name: "laptop".into(), ..NewToken::default() };
+    let secret = TokenSecret::random().expect("a secret");
+    let error = store.create_token(&new, &secret).await.expect_err("refused");
+    assert_eq!(error.code().as_str(), "store-read-only");
+    store.close().await.expect("closed");
+    assert_eq!(fs::read(&path).expect("a file"), before);
+    let beside: Vec<_> =
+        fs::read_dir(folder.path()).expect("a folder").flatten().map(|file| file.file_name()).collect();
+    assert!(!beside.iter().any(|name| name.to_string_lossy().ends_with("-wal")), "{beside:?}");
+}
+
+#[tokio::test]
+async fn what_is_in_the_log_of_a_file_is_seen_by_whoever_only_reads() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("store.db");
+    let store = open(&path).await.expect("a store");
+    let new = NewToken { name: "laptop".into(), ..NewToken::default() };
+    store.create_token(&new, &TokenSecret::random().expect("a secret")).await.expect("a token");
+    let reading = Store::open_to_read(&Location::File(path.clone()), &settings()).await.expect("a store");
+    assert_eq!(reading.tokens().await.expect("tokens").len(), 1);
+    reading.close().await.expect("closed");
+    store.close().await.expect("closed");
+    assert!(Store::open_to_read(&Location::File(folder.path().join("none.db")), &settings()).await.is_err());
+}
+
+#[tokio::test]
 async fn a_place_that_cannot_be_is_refused() {
     let folder = TempDir::new().expect("a folder");
     assert_eq!(refusal(folder.path()).await, "store-unreachable");
@@ -222,7 +259,7 @@ async fn another_program_that_holds_the_file_is_waited_for_and_then_reported() {
 async fn a_store_without_room_says_so_keeps_what_it_has_and_recovers() {
     let folder = TempDir::new().expect("a folder");
     let path = folder.path().join("store.db");
-    let limited = Settings { max_bytes: Some(400 * 1024), ..settings() };
+    let limited = Settings { max_bytes: Some(600 * 1024), ..settings() };
     let store = Store::open(&Location::File(path.clone()), &limited).await.expect("a store");
     let strict = store.audit_sink(SinkSettings::new("n"));
     let heavy = |number: i64| AuditRecord {
@@ -300,29 +337,54 @@ async fn many_who_open_a_new_store_at_once_all_get_it() {
 #[tokio::test]
 async fn whatever_is_done_to_the_rows_shows() {
     let cases: &[(&str, u64, &str)] = &[
-        ("UPDATE audit SET caller = 'somebody else' WHERE seq = 5", 5, "changed"),
-        ("UPDATE audit SET outcome = 'denied' WHERE seq = 5", 5, "changed"),
-        ("UPDATE audit SET time_us = time_us + 1 WHERE seq = 5", 5, "changed"),
-        ("UPDATE audit SET position = position + 495 WHERE seq = 5", 5, "missing"),
-        ("DELETE FROM audit WHERE seq = 5", 5, "missing"),
-        ("DELETE FROM audit WHERE seq = 1", 1, "missing"),
-        ("DELETE FROM audit WHERE seq > 8", 9, "missing"),
-        ("DELETE FROM audit", 1, "missing"),
-        ("UPDATE audit SET outcome = 'fine' WHERE seq = 5", 5, "unreadable"),
-        ("UPDATE audit SET hash = x'00' WHERE seq = 5", 5, "unreadable"),
-        ("UPDATE audit SET prev = zeroblob(32) WHERE seq = 5", 5, "not linked"),
-        ("UPDATE audit SET hash = zeroblob(32) WHERE seq = 5", 5, "changed"),
-        ("UPDATE audit SET hash = zeroblob(32) WHERE seq = 10", 10, "changed"),
+        ("UPDATE audit_rows SET caller = 'somebody else' WHERE position & 255 = 5", 5, "changed"),
+        ("UPDATE audit_rows SET time_us = time_us + 1 WHERE position & 255 = 5", 5, "changed"),
+        ("UPDATE audit_rows SET total_ns = total_ns + 1 WHERE position & 255 = 5", 5, "changed"),
+        ("UPDATE audit_rows SET has = 1 - (has & 1) WHERE position & 255 = 5", 5, "unreadable"),
+        ("UPDATE audit_rows SET kind = kind + 1000 WHERE position & 255 = 5", 5, "unreadable"),
+        ("UPDATE audit_rows SET position = position + 495 WHERE position & 255 = 5", 5, "missing"),
+        ("DELETE FROM audit_rows WHERE position & 255 = 5", 5, "missing"),
+        ("DELETE FROM audit_rows WHERE position & 255 = 1", 1, "missing"),
+        ("DELETE FROM audit_rows WHERE position & 255 > 8", 9, "missing"),
+        ("DELETE FROM audit_rows", 1, "missing"),
+        // hash, prev, id, and what comes after.
+        ("UPDATE audit_rows SET digests = x'00' WHERE position & 255 = 5", 5, "unreadable"),
+        (
+            "UPDATE audit_rows SET digests = unhex(hex(substr(digests, 1, 32)) || hex(zeroblob(32)) || hex(substr(digests, 65))) \
+             WHERE position & 255 = 5",
+            5,
+            "not linked",
+        ),
+        (
+            "UPDATE audit_rows SET digests = unhex(hex(zeroblob(32)) || hex(substr(digests, 33))) WHERE position & 255 = 5",
+            5,
+            "changed",
+        ),
+        (
+            "UPDATE audit_rows SET digests = unhex(hex(zeroblob(32)) || hex(substr(digests, 33))) WHERE position & 255 = 10",
+            10,
+            "changed",
+        ),
+        (
+            "UPDATE audit_rows SET digests = unhex(hex(substr(digests, 1, 64)) || hex(randomblob(16)) || hex(substr(digests, 81))) \
+             WHERE position & 255 = 5",
+            5,
+            "changed",
+        ),
         ("UPDATE audit_bodies SET arguments = '{}' WHERE position & 255 = 5", 5, "body"),
         ("UPDATE audit_nodes SET head_seq = 9", 9, "head"),
         ("UPDATE audit_nodes SET checkpoint_seq = 3", 4, "not linked"),
-        ("UPDATE audit SET arguments_body = NULL WHERE seq = 5", 5, "changed"),
-        ("UPDATE audit SET task = 'another' WHERE seq = 5", 5, "changed"),
+        ("UPDATE audit_details SET arguments_body = NULL WHERE position & 255 = 5", 5, "changed"),
+        ("UPDATE audit_details SET task = 'another' WHERE position & 255 = 5", 5, "changed"),
+        ("UPDATE audit_details SET outcome = 'denied' WHERE position & 255 = 5", 5, "changed"),
+        ("UPDATE audit_details SET outcome = 'fine' WHERE position & 255 = 5", 5, "unreadable"),
+        ("DELETE FROM audit_details WHERE position & 255 = 5", 5, "changed"),
         ("UPDATE audit_kinds SET called = 'another'", 1, "changed"),
+        ("UPDATE audit_kinds SET outcome = 'denied'", 1, "changed"),
         ("DELETE FROM audit_kinds", 1, "unreadable"),
         (
-            "INSERT INTO audit (position, kind, id, time_us, called, outcome, stages_ns, total_ns, prev, hash) \
-             SELECT position + 1, kind, id, time_us, called, outcome, stages_ns, total_ns, hash, hash FROM audit WHERE seq = 10",
+            "INSERT INTO audit_rows SELECT position + 1, kind, time_us, caller, session, has, arguments_size, result_size, total_ns, \
+             digests, stages_ns FROM audit_rows WHERE position & 255 = 10",
             11,
             "behind",
         ),
@@ -357,7 +419,7 @@ fn kind(kind: &BreakKind) -> &'static str {
 async fn a_row_that_cannot_be_read_is_an_error_and_not_a_guess() {
     let folder = TempDir::new().expect("a folder");
     let path = with_records(&folder, 3).await;
-    run(&path, "UPDATE audit SET verdict = 'maybe' WHERE seq = 2").await;
+    run(&path, "UPDATE audit_details SET verdict = 'maybe' WHERE position & 255 = 2").await;
     run(&path, "INSERT INTO tokens (id, hash, name, tasks, created_us) VALUES ('a', zeroblob(32), 'a', 'all', 0)")
         .await;
     let store = open(&path).await.expect("a store");

@@ -55,6 +55,7 @@ everywhere! {
         the_first_decision_counts_and_the_form_is_withdrawn,
         the_user_of_the_client_may_be_first_and_others_are_told,
         a_call_that_nobody_can_be_asked_about_here_waits_is_approved_and_runs_once_when_it_is_repeated,
+        an_approved_call_whose_record_cannot_be_kept_does_not_run_and_stays_approved,
         a_call_that_is_repeated_at_once_is_still_one_run,
         a_form_that_is_closed_decides_nothing,
         a_caller_that_goes_away_finds_its_answer_when_it_comes_again,

@@ -65,6 +65,17 @@ impl Database {
         connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.expect("it runs");
         connection.close().await.expect("closed");
     }
+
+    /// The number that a query answers, such as how many rows there are.
+    ///
+    /// # Panics
+    /// When it answers none.
+    pub async fn number(&self, sql: &str) -> i64 {
+        let mut connection = connect(&self.url).await;
+        let number = sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&mut connection).await.expect("a number");
+        connection.close().await.expect("closed");
+        number
+    }
 }
 
 async fn connect(url: &str) -> PgConnection {

@@ -5,6 +5,8 @@
 #[cfg(feature = "postgres")]
 mod database;
 pub mod postgres;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -41,15 +41,18 @@
 
 pub use toolmark_agents as agents;
 pub use toolmark_core::{
-    behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain, exposure,
-    instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, tool, verdict,
+    approval, behavior, call, canonical, catalog, compat, definition, digest, display, document, drift, explain,
+    exposure, instructions, json, lock, names, pack, problem, schema, severity, snapshot, text, time, tool, verdict,
 };
 pub use toolmark_lint as lint;
 pub use toolmark_macros::{pack, tool, toolset};
+pub use toolmark_mcp::toolset as mcp;
 pub use toolmark_models as models;
 pub use toolmark_policy as policy;
 pub use toolmark_runtime as runtime;
 pub use toolmark_runtime::{approve, tools};
+#[cfg(feature = "store")]
+pub use toolmark_store as store;
 pub use {schemars, serde_json};
 
 /// What expanded code needs. Not for people.
@@ -73,6 +76,7 @@ pub mod prelude {
     pub use toolmark_core::snapshot::{Snapshot, SnapshotReader};
     pub use toolmark_core::tool::{Source, Tool, ToolKind};
     pub use toolmark_macros::{tool, toolset};
+    pub use toolmark_mcp::toolset::McpServer;
     pub use toolmark_runtime::tools::{
         Called, FunctionTool, Part, RunContext, ToolCall, ToolContext, ToolError, ToolOutput, Toolbox, Tools, Toolset,
         ToolsetExt, TurnContext,
@@ -93,3 +97,8 @@ struct ChapterOnAgents;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/tools.md")]
 struct ChapterOnTools;
+
+/// The chapter on names compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/names.md")]
+struct ChapterOnNames;

@@ -63,7 +63,7 @@ impl Gateway {
         let setup = Setup::new(self.peers, self.large)?;
         let mut rounds = Rounds::new(self.rounds.max(1), Duration::from_secs_f64(self.seconds));
         let starts = (0..self.rounds.max(3)).map(|_| setup.cold_start()).collect::<Result<Vec<_>, _>>()?;
-        let idle = setup.idle_memory()?;
+        let idle = [setup.idle_memory(Shape::One)?, setup.idle_memory(Shape::Twenty)?];
         for (shape, works) in [(Shape::One, ONE), (Shape::Twenty, TWENTY), (Shape::Program, PROGRAM)] {
             rounds.take(&setup, shape, works)?;
         }

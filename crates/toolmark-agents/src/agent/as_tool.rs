@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolmark_core::compat::agent_tool_name;
+use toolmark_core::display::Kind;
 use toolmark_core::tool::ToolKind;
 use toolmark_runtime::approve::Later;
 use toolmark_runtime::tools::{
@@ -19,7 +20,6 @@ use crate::run::{Nest, RunOutcome, RunResult, Runner};
 pub struct AgentTool {
     agent: Agent,
     name: Option<String>,
-    description: String,
     extract: Option<Extract>,
     max_turns: Option<u32>,
     change: Vec<Box<dyn FnOnce(ToolBuilder) -> ToolBuilder + Send>>,
@@ -29,7 +29,7 @@ type Extract = Arc<dyn Fn(RunResult) -> Later<'static, Result<ToolOutput, ToolEr
 
 impl AgentTool {
     pub(super) fn new(agent: Agent) -> Self {
-        Self { agent, name: None, description: String::new(), extract: None, max_turns: None, change: Vec::new() }
+        Self { agent, name: None, extract: None, max_turns: None, change: Vec::new() }
     }
 
     /// The name that models call, in place of one made of the agent's.
@@ -41,9 +41,9 @@ impl AgentTool {
 
     /// What models read about it.
     #[must_use]
-    pub fn description(mut self, text: impl Into<String>) -> Self {
-        self.description = text.into();
-        self
+    pub fn description(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.tool(move |tool| tool.description(text))
     }
 
     /// What is made of the result, in place of the final answer.
@@ -141,14 +141,17 @@ async fn ask(
 
 impl From<AgentTool> for ToolBuilder {
     fn from(tool: AgentTool) -> Self {
-        let AgentTool { agent, name, description, extract, max_turns, change } = tool;
+        let AgentTool { agent, name, extract, max_turns, change } = tool;
         let name = name.filter(|name| !name.is_empty());
         let name = name.unwrap_or_else(|| agent_tool_name(agent.name()).name().to_owned());
         let place = format!("agent:{}", agent.name());
-        let builder = FunctionTool::builder(name)
-            .place(place)
-            .description(description)
-            .display_name(agent.display_name())
+        let mut builder = FunctionTool::builder(name).place(place).display_name(agent.display_name());
+        for (_, language, text) in agent.names().texts(Kind::Name) {
+            if let Some(language) = language {
+                builder = builder.display_name_in(language.as_str(), text);
+            }
+        }
+        let builder = builder
             .kind(ToolKind::Agent)
             .parameters(json!({
                 "type": "object",

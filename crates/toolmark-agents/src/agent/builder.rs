@@ -1,34 +1,38 @@
 //! Building an agent: everything that can be known to be wrong is found here, before anything is run.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use toolmark_core::display::{Kind, Layer, Names, ParseLanguageTagError};
 use toolmark_core::explain::{Code, Explain};
 use toolmark_models::{HostedTool, Model, Settings, ToolChoice};
-use toolmark_runtime::tools::{BuildToolsError, ToolBuilder, Toolbox, Tools, ToolsBuilder, Toolset};
-use toolmark_runtime::{Approvals, Recorder, WorkspaceBuilder};
+use toolmark_runtime::tools::{BuildToolsError, ToolBuilder, Toolbox, ToolboxBuilder, Tools, ToolsBuilder, Toolset};
+use toolmark_runtime::{Approvals, Recorder, TaskName, WorkspaceBuilder};
 
 use super::{Agent, Inner, Instructions, OutputType, Stop};
 use crate::guardrail::{InputCheck, OutputCheck};
 use crate::handoff::Handoff;
 use crate::hooks::Hooks;
+use crate::host::{self, HostTool, HostedMcp};
 use crate::models::ModelChoice;
 use crate::run::ByState;
 
 /// An agent to be.
 pub struct AgentBuilder {
     name: String,
-    display_name: Option<String>,
+    names: Vec<(Option<String>, String)>,
     handoff_description: String,
     instructions: Instructions,
     tools: ToolsBuilder,
     toolsets: Vec<Box<dyn Toolset>>,
-    rules: WorkspaceBuilder,
-    approvals: Option<Arc<dyn Approvals>>,
-    recorder: Option<Arc<dyn Recorder>>,
+    toolbox: ToolboxBuilder,
     hosted: Vec<HostedTool>,
+    host: Vec<HostedTool>,
+    mcp: BTreeMap<String, host::Answers>,
     handoffs: Vec<Handoff>,
+    task: Option<TaskName>,
     model: ModelChoice,
     settings: Settings,
     tool_choice: Option<ToolChoice>,
@@ -48,6 +52,14 @@ pub enum BuildAgentError {
     /// It has no name.
     #[error("an agent has no name")]
     NoName,
+    /// It has a name in a language that is none.
+    #[error("the agent `{agent}` has a name in a language that is none: {error}")]
+    Language {
+        /// The agent.
+        agent: String,
+        /// What is wrong with it.
+        error: ParseLanguageTagError,
+    },
     /// Its tools cannot be built.
     #[error(transparent)]
     Tools(#[from] BuildToolsError),
@@ -57,16 +69,17 @@ impl AgentBuilder {
     pub(super) fn new(name: String) -> Self {
         Self {
             name,
-            display_name: None,
+            names: Vec::new(),
             handoff_description: String::new(),
             instructions: Instructions::default(),
             tools: Tools::builder(),
             toolsets: Vec::new(),
-            rules: WorkspaceBuilder::new(),
-            approvals: None,
-            recorder: None,
+            toolbox: Toolbox::builder().approvals(Arc::new(ByState)),
             hosted: Vec::new(),
+            host: Vec::new(),
+            mcp: BTreeMap::new(),
             handoffs: Vec::new(),
+            task: None,
             model: ModelChoice::Default,
             settings: Settings::default(),
             tool_choice: None,
@@ -83,7 +96,14 @@ impl AgentBuilder {
     /// What people call it.
     #[must_use]
     pub fn display_name(mut self, name: impl Into<String>) -> Self {
-        self.display_name = Some(name.into());
+        self.names.push((None, name.into()));
+        self
+    }
+
+    /// What people call it in one language, such as `nl` or `pt-BR`.
+    #[must_use]
+    pub fn display_name_in(mut self, locale: impl Into<String>, name: impl Into<String>) -> Self {
+        self.names.push((Some(locale.into()), name.into()));
         self
     }
 
@@ -122,24 +142,44 @@ impl AgentBuilder {
         self
     }
 
+    /// Adds a tool that the provider has a shape for and this program runs, such as a shell.
+    #[must_use]
+    pub fn host_tool(mut self, tool: impl Into<HostTool>) -> Self {
+        let HostTool { hosted, tool, asks } = tool.into();
+        self.host.push(hosted);
+        self.tools = self.tools.tool(tool.also_needs_approval(asks));
+        self
+    }
+
+    /// Adds an MCP server that the provider calls by itself. What it asks for goes through the approvals of the run, as it does for
+    /// servers that are given with [`AgentBuilder::hosted`].
+    #[must_use]
+    pub fn hosted_mcp(mut self, server: HostedMcp) -> Self {
+        let tool = HostedTool::Mcp { config: server.config };
+        if let (Some(label), Some(answers)) = (host::label(&tool), server.answers) {
+            self.mcp.insert(label.to_owned(), answers);
+        }
+        self.hosted(tool)
+    }
+
     /// Rules, tasks and pins that decide about its calls.
     #[must_use]
     pub fn rules(mut self, rules: WorkspaceBuilder) -> Self {
-        self.rules = rules;
+        self.toolbox = self.toolbox.rules(rules);
         self
     }
 
     /// Who is asked when a person must agree. Without it the run is interrupted, and its state is asked.
     #[must_use]
     pub fn approvals(mut self, approvals: Arc<dyn Approvals>) -> Self {
-        self.approvals = Some(approvals);
+        self.toolbox = self.toolbox.approvals(approvals);
         self
     }
 
     /// Who keeps records of its calls.
     #[must_use]
     pub fn recorder(mut self, recorder: Arc<dyn Recorder>) -> Self {
-        self.recorder = Some(recorder);
+        self.toolbox = self.toolbox.recorder(recorder);
         self
     }
 
@@ -147,6 +187,13 @@ impl AgentBuilder {
     #[must_use]
     pub fn handoff(mut self, handoff: impl Into<Handoff>) -> Self {
         self.handoffs.push(handoff.into());
+        self
+    }
+
+    /// What it works on: the expectation of this task holds for its calls, in place of the one of the run.
+    #[must_use]
+    pub fn task(mut self, task: TaskName) -> Self {
+        self.task = Some(task);
         self
     }
 
@@ -235,22 +282,29 @@ impl AgentBuilder {
         if self.name.trim().is_empty() {
             return Err(BuildAgentError::NoName);
         }
-        let mut toolbox = Toolbox::builder().rules(self.rules).toolset(self.tools.build()?);
-        for toolset in self.toolsets {
-            toolbox = toolbox.toolset(toolset);
+        let mut names = Names::of(&self.name);
+        // The last word counts, and of one language the first is kept.
+        for (locale, name) in self.names.iter().rev() {
+            let language = locale.as_deref().map(str::parse).transpose();
+            let language = language.map_err(|error| BuildAgentError::Language { agent: self.name.clone(), error })?;
+            names.put(Layer::Declared, Kind::Name, language, name);
         }
-        toolbox = toolbox.approvals(self.approvals.unwrap_or_else(|| Arc::new(ByState)));
-        if let Some(recorder) = self.recorder {
-            toolbox = toolbox.recorder(recorder);
+        let own = self.toolbox.toolset(self.tools.build()?);
+        let mut toolbox = self.toolsets.into_iter().fold(own, ToolboxBuilder::toolset);
+        if let Some(servers) = host::Servers::new(&self.hosted) {
+            toolbox = toolbox.awaited(servers.pack()).toolset(servers);
         }
         Ok(Agent(Arc::new(Inner {
             name: self.name,
-            display_name: self.display_name,
+            names,
             handoff_description: self.handoff_description,
             instructions: self.instructions,
             toolbox: toolbox.build(),
             hosted: self.hosted,
+            host: self.host,
+            mcp: self.mcp,
             handoffs: self.handoffs,
+            task: self.task,
             model: self.model,
             settings: self.settings,
             tool_choice: self.tool_choice,
@@ -275,6 +329,7 @@ impl Explain for BuildAgentError {
     fn code(&self) -> Code {
         match self {
             Self::NoName => Code::new("agent-without-name"),
+            Self::Language { error, .. } => error.code(),
             Self::Tools(error) => error.code(),
         }
     }
@@ -282,6 +337,7 @@ impl Explain for BuildAgentError {
     fn why(&self) -> String {
         match self {
             Self::NoName => "decisions, records and handoffs name the agent that they are about".into(),
+            Self::Language { error, .. } => error.why(),
             Self::Tools(error) => error.why(),
         }
     }
@@ -289,6 +345,7 @@ impl Explain for BuildAgentError {
     fn fix(&self) -> String {
         match self {
             Self::NoName => "name it after what it does: `Agent::builder(\"Billing\")`".into(),
+            Self::Language { error, .. } => error.fix(),
             Self::Tools(error) => error.fix(),
         }
     }
@@ -296,6 +353,7 @@ impl Explain for BuildAgentError {
     fn facts(&self) -> Map<String, Value> {
         match self {
             Self::NoName => Map::new(),
+            Self::Language { error, .. } => error.facts(),
             Self::Tools(error) => error.facts(),
         }
     }

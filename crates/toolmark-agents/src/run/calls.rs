@@ -8,6 +8,8 @@ use toolmark_models::{FunctionCall, Output};
 use toolmark_runtime::StrayKind;
 use toolmark_runtime::approve::Later;
 use toolmark_runtime::tools::{self, Called, ToolCall, ToolContext, ToolHooks, ToolOutput, Turn};
+use tracing::instrument::WithSubscriber as _;
+use tracing::{Instrument as _, Span};
 
 use super::approve::Said;
 use super::error::RunErrorKind;
@@ -16,6 +18,7 @@ use super::machine::{Asked, Ended};
 use super::nest::Nest;
 use super::runner::{Runner, ToolFault};
 use super::state::Question;
+use super::trace;
 use crate::hooks::Hooks;
 
 /// Everything that one call needs, so that it can run on any thread.
@@ -24,8 +27,12 @@ pub(super) struct Making {
     pub(super) call: FunctionCall,
     pub(super) said: Said,
     pub(super) attempt: u32,
+    /// True when it is one of several in the provider's own words: those of one tool are made one after the other.
+    pub(super) in_order: bool,
     pub(super) turn: Turn,
     pub(super) with: Arc<With>,
+    /// For whoever traces.
+    pub(super) span: Span,
 }
 
 /// What all calls of a turn share.
@@ -57,20 +64,26 @@ pub(super) async fn make(calls: Vec<Making>, limit: Option<usize>) -> Vec<Made> 
     }
     let room = limit.map(|limit| Arc::new(Semaphore::new(limit)));
     let mut running = JoinSet::new();
-    for call in calls {
+    let mut made = Vec::with_capacity(calls.len());
+    for row in rows(calls) {
         let room = room.clone();
-        running.spawn(async move {
-            let _place = match &room {
-                Some(room) => room.acquire().await.ok(),
-                None => None,
-            };
-            call.make().await
-        });
+        let making = async move {
+            let mut made = Vec::with_capacity(row.len());
+            for call in row {
+                let _place = match &room {
+                    Some(room) => room.acquire().await.ok(),
+                    None => None,
+                };
+                made.push(call.make().await);
+            }
+            made
+        };
+        // Whoever listens to this thread only hears of the others too.
+        running.spawn(making.with_current_subscriber());
     }
-    let mut made = Vec::with_capacity(running.len());
     while let Some(joined) = running.join_next().await {
         match joined {
-            Ok(one) => made.push(one),
+            Ok(row) => made.extend(row),
             // Bodies that panic are caught in the pipeline; what panics beyond it goes on here.
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_) => {}
@@ -79,8 +92,37 @@ pub(super) async fn make(calls: Vec<Making>, limit: Option<usize>) -> Vec<Made> 
     made
 }
 
+/// What may run side by side: each call by itself, but those of one screen or one shell in the order in which the model made them.
+fn rows(calls: Vec<Making>) -> Vec<Vec<Making>> {
+    let mut rows: Vec<Vec<Making>> = Vec::with_capacity(calls.len());
+    for call in calls {
+        let same = |row: &&mut Vec<Making>| {
+            call.in_order && row.first().is_some_and(|first| first.in_order && first.call.name == call.call.name)
+        };
+        match rows.iter_mut().find(same) {
+            Some(row) => row.push(call),
+            None => rows.push(vec![call]),
+        }
+    }
+    rows
+}
+
 impl Making {
     async fn make(self) -> Made {
+        let span = self.span.clone();
+        let runner = self.with.runner.clone();
+        let made = self.made().instrument(span.clone()).await;
+        let (outcome, output, code) = match &made.ended {
+            Ended::Answered { output, code } => ("answered", Some(output.joined_text()), *code),
+            Ended::Asked(_) => ("waiting", None, None),
+            Ended::Inside(_) => ("inside", None, None),
+            Ended::Outside => ("outside", None, None),
+        };
+        trace::called(&span, &runner, outcome, output.as_deref(), code);
+        made
+    }
+
+    async fn made(self) -> Made {
         let hooks = Heard { with: &self.with };
         let call = ToolCall::new(&self.call.name, &self.call.call_id, &self.call.arguments)
             .in_namespace(self.call.namespace.as_deref())
@@ -103,6 +145,7 @@ impl Making {
             }
             Called::Unfinished(_) => match self.with.nest.take(&self.call.call_id) {
                 Some(run) => (Ended::Inside(Box::new(run)), None),
+                None if self.with.nest.take_outside(&self.call.call_id) => (Ended::Outside, None),
                 None => (self.broke("It waits for something that nobody here can give it."), None),
             },
             Called::Raised(raised, _) => {
@@ -137,10 +180,10 @@ impl Making {
             tools::Ended::Failed { error, default_text: true } => {
                 ask(ToolFault::Failed { name, call_id, error, default: &default() })
             }
-            tools::Ended::Refused { .. } => match &self.said.decision {
+            tools::Ended::Refused { .. } => match self.said.refused() {
                 // What a person wrote for the model is what it reads, even if that is nothing.
-                Some((false, Some(message))) => Some(message.clone()),
-                Some((false, None)) => ask(ToolFault::Rejected { name, call_id, default: &default() }),
+                Some(Some(message)) => Some(message.to_owned()),
+                Some(None) => ask(ToolFault::Rejected { name, call_id, default: &default() }),
                 _ => None,
             },
             tools::Ended::Stray(StrayKind::Unknown | StrayKind::Ambiguous) => {

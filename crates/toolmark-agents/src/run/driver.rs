@@ -7,9 +7,13 @@ use serde_json::Value;
 use toolmark_core::schema::check::InputSchema;
 use toolmark_core::text::visible;
 use toolmark_models::error::ModelErrorKind;
-use toolmark_models::{Item, Model, ModelError, ModelEvent, ModelRequest, ModelResponse, Output, Part, Role, Usage};
+use toolmark_models::{
+    FunctionCall, Item, Model, ModelError, ModelEvent, ModelRequest, ModelResponse, Output, Part, Raw, Role, Usage,
+};
 use toolmark_runtime::tools::{self, RunContext, TurnContext};
+use tracing::{Instrument as _, Span};
 
+use super::approve::Instead;
 use super::calls::{Making, With, make};
 use super::error::{RunError, RunErrorKind};
 use super::event::{RunEvent, Sink};
@@ -18,11 +22,13 @@ use super::nest::Nest;
 use super::request::{Prepared, Written};
 use super::result::{RunOutcome, RunResult};
 use super::runner::Runner;
+use super::trace;
 use crate::agent::Agent;
 use crate::graph::Graph;
 use crate::guardrail::Checked;
 use crate::handoff::{HandedOver, Handoff};
 use crate::hooks::Hooks;
+use crate::host;
 
 /// One run on its way.
 pub(super) struct Driver {
@@ -38,6 +44,8 @@ pub(super) struct Driver {
     started: Option<String>,
     /// The tool that was called last, and how often in a row.
     row: (String, u32),
+    /// The turn that is under way, for whoever traces.
+    turn: Span,
 }
 
 impl Driver {
@@ -54,11 +62,17 @@ impl Driver {
             prepared: None,
             started: None,
             row: (String::new(), 0),
+            turn: Span::none(),
         }
     }
 
     pub(super) async fn drive(mut self) -> Result<RunOutcome, RunError> {
-        match self.go().await {
+        let span = trace::run(self.machine.state().agent(), self.machine.state());
+        let gone = self.go().instrument(span.clone()).await;
+        self.turn = Span::none();
+        let ended = gone.as_ref().map(Option::is_some);
+        trace::ran(&span, self.machine.state(), ended);
+        match gone {
             Ok(Some((output, value))) => {
                 self.sink.say(|| RunEvent::Finished { output: output.clone() });
                 let state = self.machine.into_state();
@@ -78,7 +92,11 @@ impl Driver {
     /// Goes on until there is an answer, or until somebody must decide something.
     async fn go(&mut self) -> Result<Option<(String, Option<Value>)>, RunErrorKind> {
         loop {
-            match self.machine.next(self.runner.max_turns)? {
+            let next = self.machine.next(self.runner.max_turns)?;
+            if self.runner.stop.is_cancelled() && matches!(next, Effect::Ask | Effect::Call(_) | Effect::HandOver(_)) {
+                return Err(RunErrorKind::Stopped);
+            }
+            match next {
                 Effect::Ask => self.ask().await?,
                 Effect::Call(calls) => self.call(calls).await?,
                 Effect::HandOver(at) => self.hand_over(at).await?,
@@ -108,17 +126,29 @@ impl Driver {
             input_tokens: used.input_tokens,
             output_tokens: used.output_tokens,
         };
-        let mut turn = TurnContext::new(agent.name(), self.context.clone()).turn(state.turns().max(1), usage);
+        let context = match agent.has_servers() {
+            true => self.context.clone().with(self.machine.heard()),
+            false => self.context.clone(),
+        };
+        let mut turn = TurnContext::new(agent.name(), context).turn(state.turns().max(1), usage);
         if let Some(caller) = &self.runner.caller {
             turn = turn.caller(caller);
         }
         if let Some(session) = &self.runner.session {
             turn = turn.session(session.id());
         }
-        match &self.runner.task {
+        match agent.0.task.as_ref().or(self.runner.task.as_ref()) {
             Some(task) => turn.task(task.clone()),
             None => turn,
         }
+    }
+
+    /// The turn as those who trace see it; a run that was taken up is in the middle of one.
+    fn turn_span(&mut self, agent: &Agent) -> Span {
+        if self.turn.is_none() {
+            self.turn = trace::turn(agent.name(), self.machine.state().turns());
+        }
+        self.turn.clone()
     }
 
     /// Those who hear about what an agent does.
@@ -141,16 +171,36 @@ impl Driver {
         for hooks in &hooks {
             hooks.model_asked(&context).await;
         }
-        request.input = self.machine.ask();
-        let answer = self.respond(&*model, &request, agent.name()).await;
-        self.machine.give_back(std::mem::take(&mut request.input));
+        let mut input = self.machine.ask();
+        let turn = self.machine.state().turns();
+        self.sink.say(|| RunEvent::TurnStarted { agent: agent.name().to_owned(), turn });
+        self.turn = trace::turn(agent.name(), turn);
+        let previous = self.machine.state().previous.clone();
+        let conversation = self.machine.state().conversation.clone();
+        request.previous_response_id = previous.as_ref().map(|previous| previous.id.clone());
+        request.conversation_id = conversation.as_ref().map(|conversation| conversation.id.clone());
+        let known = conversation.or(previous).map_or(0, |kept| kept.known);
+        request.input = input.split_off(known.min(input.len()));
+        let span = trace::chat(&self.turn, &*model, self.sink.is_watched());
+        let answer = tokio::select! {
+            biased;
+            answer = self.respond(&*model, &request, agent.name()).instrument(span.clone()) => {
+                trace::chatted(&span, &self.runner, &answer);
+                answer.map_err(RunErrorKind::from)
+            }
+            () = self.runner.stop.cancelled() => Err(RunErrorKind::Stopped),
+        };
+        drop(span);
+        input.append(&mut request.input);
+        self.machine.give_back(input);
         self.written.request = request;
         let response = answer?;
         for hooks in &hooks {
             hooks.model_answered(&context, &response).await;
         }
-        self.machine.answered(response, |call| prepared.handoff(call).is_some())?;
-        self.prepared = Some(prepared);
+        self.machine.answered(response, |call| prepared.handoff(call).is_some(), |raw| agent.hosts(raw))?;
+        // What the provider asks about may have been unknown until now: then the turn is opened anew.
+        self.prepared = Some(prepared).filter(|_| !self.machine.has_requests());
         Ok(())
     }
 
@@ -221,7 +271,8 @@ impl Driver {
             let Some(call) = self.machine.call(at).cloned() else { continue };
             let found = prepared.turn.find(&call.name, call.namespace.as_deref()).ok();
             let definition = found.map(|(own, _)| own.definition().digest().to_string());
-            let said = self.machine.said(at, definition.as_deref())?;
+            let mut said = self.machine.said(at, definition.as_deref())?;
+            said.instead = self.machine.hosted(at).and_then(|raw| instead(&agent, prepared.turn.context(), raw));
             if let Some(run) = self.machine.inside(at) {
                 self.nest.leave(&call.call_id, run.clone());
             }
@@ -230,7 +281,9 @@ impl Driver {
                 _ => (call.name.clone(), 1),
             };
             let (turn, with) = (prepared.turn.clone(), Arc::clone(&with));
-            making.push(Making { at, call, said, attempt: self.row.1, turn, with });
+            let in_order = self.machine.hosted(at).is_some();
+            let span = trace::call(&self.turn_span(&agent), &self.runner, &turn, &call);
+            making.push(Making { at, call, said, attempt: self.row.1, in_order, turn, with, span });
         }
         let made = make(making, self.runner.concurrency.map(std::num::NonZeroUsize::get)).await;
         // Everything that was done is kept before anything that went wrong ends the run; of several, the first called counts.
@@ -263,7 +316,7 @@ impl Driver {
         let Some((call, handoff)) = found else {
             // The run was taken up, and the handoff is not offered any more.
             let text = "Nothing was handed over: this handoff is not offered any more.";
-            self.machine.called(at, Ended::Answered { output: Output::Text(text.into()), code: Some("unknown-tool") });
+            self.answer(at, text.into(), Some("unknown-tool"));
             self.prepared = Some(prepared);
             return Ok(());
         };
@@ -271,8 +324,7 @@ impl Driver {
             Ok(input) => input,
             Err(problem) => {
                 let text = format!("Nothing was handed over: {problem}.");
-                self.machine
-                    .called(at, Ended::Answered { output: Output::Text(text), code: Some("invalid-arguments") });
+                self.answer(at, text, Some("invalid-arguments"));
                 self.prepared = Some(prepared);
                 return Ok(());
             }
@@ -280,20 +332,53 @@ impl Driver {
         let Some(to) = self.graph.target(&handoff).cloned() else {
             return Err(RunErrorKind::AgentGone(visible(handoff.agent(), 200)));
         };
+        // What the provider keeps it shows to the next agent, whatever the filter says.
+        if handoff.filter.is_some() && self.machine.state().conversation.is_some() {
+            return Err(RunErrorKind::ConversationHandoff(visible(to.name(), 200)));
+        }
         let turn = prepared.turn.context().clone();
+        let _span = trace::handoff(&self.turn_span(&agent), agent.name(), to.name());
         if let Some(heard) = &handoff.on_handoff {
             heard(HandedOver { turn: turn.clone(), to: to.name().to_owned(), input }).await;
         }
         for hooks in self.hooks(&agent) {
             hooks.handed_over(&turn, to.name()).await;
         }
+        // What the next agent may not read, or another model never heard, the provider must not go on from.
+        let model =
+            |agent: &Agent| self.runner.models.find(agent.name(), &agent.0.model).map(|model| model.name().clone());
+        if handoff.filter.is_some() || model(&agent).ok() != model(&to).ok() {
+            self.machine.starts_anew();
+        }
         let (from, to) = (agent.name().to_owned(), to.name().to_owned());
+        self.answer(at, serde_json::json!({ "assistant": to }).to_string(), None);
+        for (call, text) in self.machine.ignored() {
+            self.say_ended(call, text, None);
+        }
         self.machine.hand_over(at, &to, |items| match &handoff.filter {
             Some(filter) => filter(items),
             None => items,
         });
         self.sink.say(|| RunEvent::HandedOver { from, to });
         Ok(())
+    }
+
+    /// Answers a call that no tool ran for.
+    fn answer(&mut self, at: usize, text: String, code: Option<&'static str>) {
+        if let Some(call) = self.machine.call(at) {
+            self.say_ended(call, &text, code);
+        }
+        self.machine.called(at, Ended::Answered { output: Output::Text(text), code });
+    }
+
+    fn say_ended(&self, call: &FunctionCall, text: &str, code: Option<&'static str>) {
+        self.sink.say(|| RunEvent::ToolEnded {
+            agent: self.machine.state().agent().to_owned(),
+            call_id: call.call_id.clone(),
+            name: call.name.clone(),
+            output: text.to_owned(),
+            code,
+        });
     }
 
     /// Looks at a final answer. One that a tool gave does not have to have the shape of the model's.
@@ -318,7 +403,9 @@ impl Driver {
             let state = self.machine.state();
             let said = state.said.iter().cloned();
             let all = said.chain(state.items.iter().map(|item| item.item.clone())).collect();
-            session.append(all).await?;
+            if let Some(own) = &state.session {
+                session.finish(own.run, all).await?;
+            }
         }
         Ok((output, value))
     }
@@ -359,6 +446,13 @@ impl Driver {
         });
         parts.collect()
     }
+}
+
+/// Who answers what the provider asks about one of its own servers.
+fn instead(agent: &Agent, turn: &TurnContext, raw: &Raw) -> Option<Instead> {
+    let request = host::request(raw).filter(|_| host::is_request(raw))?;
+    let answers = Arc::clone(agent.0.mcp.get(&request.server_label)?);
+    Some(Instead { answers, turn: turn.clone(), request, refused: Arc::default() })
 }
 
 fn stopped(check: &str, message: &str) -> RunErrorKind {

@@ -58,6 +58,9 @@ pub enum RunErrorKind {
     /// A tool or one of its guardrails ends the run.
     #[error(transparent)]
     Raised(#[from] Raised),
+    /// Somebody wanted it to end.
+    #[error("the run was stopped")]
+    Stopped,
     /// A check ends the run.
     #[error("the check `{check}` stopped the run: {message}")]
     Check {
@@ -80,6 +83,12 @@ pub enum RunErrorKind {
     /// The history cannot be read or written.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// The run is to go on from an answer and in a conversation at once.
+    #[error("the run cannot go on from an answer and in a conversation at once")]
+    ConversationTwice,
+    /// A handoff hides something that the provider shows.
+    #[error("the handoff to `{0}` has a filter, and the provider keeps the conversation")]
+    ConversationHandoff(String),
     /// A saved run belongs to agents that are not here.
     #[error("the saved run is with the agent `{0}`, which takes no part in this run")]
     AgentGone(String),
@@ -148,9 +157,12 @@ impl Explain for RunErrorKind {
             Self::HostedCollision(_) => Code::new("hosted-tool-collision"),
             Self::Repeats => Code::new("run-repeats"),
             Self::HostedCall(_) => Code::new("run-hosted-call"),
+            Self::Stopped => Code::new("run-stopped"),
             Self::Check { .. } => Code::new("run-check"),
             Self::Refused(_) => Code::new("run-refused"),
             Self::Output { .. } => Code::new("run-output"),
+            Self::ConversationTwice => Code::new("run-conversation-twice"),
+            Self::ConversationHandoff(_) => Code::new("run-conversation-handoff"),
             _ => Code::new("run-agent-gone"),
         }
     }
@@ -164,8 +176,11 @@ impl Explain for RunErrorKind {
             Self::HostedCollision(_) => "a call by that name could mean either of the two",
             Self::Repeats => "what was done is not done twice, and the model does not take the answer that it has",
             Self::HostedCall(_) => "what is not answered would be forgotten, and the model would wait for it",
+            Self::Stopped => "whoever asked for the run wanted it to end, or the program ends",
             Self::Check { .. } => "the check says that the run must not go on",
             Self::Refused(_) => "a refusal is no answer, and must not be taken for one",
+            Self::ConversationTwice => "the two name different places to go on from, and the provider takes only one",
+            Self::ConversationHandoff(_) => "what was to be hidden from an agent would be shown to it",
             Self::Output { .. } => "a program that reads it would read something else than the model meant",
             _ => "another agent has other tools, and what was decided for one does not hold for the other",
         }
@@ -183,8 +198,13 @@ impl Explain for RunErrorKind {
             Self::HostedCollision(name) => format!("rename the function or handoff `{name}`"),
             Self::Repeats => "resume the state to ask the model again, or use another model".into(),
             Self::HostedCall(_) => "leave the hosted tool out; use a function tool in its place".into(),
+            Self::Stopped => "resume the state to go on: what was done is in it and is not done again".into(),
             Self::Check { check, .. } => format!("look at what `{check}` was given"),
             Self::Refused(_) => "ask something else".into(),
+            Self::ConversationTwice => "leave out `previous_response_id` or `conversation_id`".into(),
+            Self::ConversationHandoff(_) => {
+                "hand over without a filter, or use a session in place of `conversation_id`".into()
+            }
             Self::Output { .. } => {
                 "resume the state to ask the model again; a strict schema holds it to the shape".into()
             }

@@ -23,6 +23,13 @@ pub enum RunEvent {
         /// The agent.
         agent: String,
     },
+    /// The model of an agent is about to be asked.
+    TurnStarted {
+        /// The agent.
+        agent: String,
+        /// How often a model was asked in this run, this time included.
+        turn: u32,
+    },
     /// The model of an agent says something.
     Model {
         /// The agent.

@@ -4,19 +4,21 @@
 //! All calls of an answer are entered in the ledger before one of them runs. Outputs are put into the conversation in the order in which
 //! the model called, once all of them are there; a handoff waits for that too.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use toolmark_core::call::CallId;
-use toolmark_core::compat::{ApprovalItem, Approvals, Decision, InvocationKind, InvocationProgress, Reach};
-use toolmark_core::json::Json;
-use toolmark_models::{CustomOutput, Finish, FunctionCall, FunctionOutput, Item, ModelResponse, Output, Part, Usage};
+use toolmark_core::compat::{Approvals, Decision, InvocationProgress, Reach};
+use toolmark_models::{
+    CustomOutput, Finish, FunctionCall, FunctionOutput, Item, ModelResponse, Output, Part, Raw, Usage,
+};
 
 use super::approve::Said;
+use super::entries::{approval_item, complete, custom_arguments, enter_item, is_answered, raw, waits_for_host};
 use super::error::RunErrorKind;
 use super::item::RunItem;
-use super::state::{Decided, Phase, Planned, Progress, Question, RunState, To};
+use super::state::{Decided, InSession, Phase, Planned, Previous, Progress, Question, RunState, To};
 use crate::agent::ToolResult;
+use crate::host;
 
 /// What is to be done next. Exhaustive on purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub enum Ended {
     Asked(Asked),
     /// Somebody has to decide inside of it.
     Inside(Box<RunState>),
+    /// Whoever asked for the run answers it.
+    Outside,
 }
 
 /// What a person is asked.
@@ -82,16 +86,7 @@ impl Machine {
     pub fn resume(state: RunState) -> Result<Self, RunErrorKind> {
         let mut known = Approvals::default();
         for item in &state.items {
-            match &item.item {
-                Item::FunctionCall(call) => enter(&mut known, &item.agent, call)?,
-                Item::CustomCall(call) => {
-                    let call = FunctionCall::new(call.call_id.clone(), &*call.name, custom_arguments(&call.input));
-                    enter(&mut known, &item.agent, &call)?;
-                }
-                Item::FunctionOutput(output) => complete(&mut known, &output.call_id),
-                Item::CustomOutput(output) => complete(&mut known, &output.call_id),
-                _ => {}
-            }
+            enter_item(&mut known, &item.agent, &item.item)?;
         }
         for decided in &state.decisions {
             let raw = raw(&decided.call);
@@ -103,6 +98,26 @@ impl Machine {
             known.decide(&approval_item(&raw, &decided.agent, &decided.call), decision, reach)?;
         }
         Ok(Self { state, known, tried: HashSet::new() })
+    }
+
+    /// The run belongs to a session.
+    pub(super) fn belongs_to(&mut self, session: InSession) {
+        self.state.session = Some(session);
+    }
+
+    /// What the provider keeps is not what the next model reads: it is sent everything.
+    pub(super) fn starts_anew(&mut self) {
+        self.state.previous = None;
+    }
+
+    /// The conversation goes on from an answer that the provider keeps.
+    pub(super) fn follows(&mut self, id: String) {
+        self.state.previous = Some(Previous { id, known: 0 });
+    }
+
+    /// The provider keeps the conversation under this id.
+    pub(super) fn converses(&mut self, id: String) {
+        self.state.conversation = Some(Previous { id, known: 0 });
     }
 
     /// What the run has come to.
@@ -132,7 +147,10 @@ impl Machine {
                     planned.to == To::Tool && !matches!(planned.progress, Progress::Answered { .. })
                 };
                 let open: Vec<usize> = positions(calls, open).collect();
-                let untried: Vec<usize> = open.iter().copied().filter(|at| !self.tried.contains(at)).collect();
+                let outside =
+                    |at: &usize| matches!(self.planned(*at), Some(planned) if planned.progress == Progress::Outside);
+                let untried: Vec<usize> =
+                    open.iter().copied().filter(|at| !self.tried.contains(at) && !outside(at)).collect();
                 let waiting = |planned: &Planned| {
                     planned.to == To::Handoff && !matches!(planned.progress, Progress::Answered { .. })
                 };
@@ -166,7 +184,8 @@ impl Machine {
         self.state.usage += usage;
     }
 
-    /// The model answered. `hands_over` says which calls lead to another agent.
+    /// The model answered. `hands_over` says which calls lead to another agent, `hosts` which calls in the provider's own words are
+    /// answered here.
     ///
     /// A call that was made before, id and content, is left out: it has its answer.
     ///
@@ -177,17 +196,27 @@ impl Machine {
         &mut self,
         response: ModelResponse,
         hands_over: impl Fn(&FunctionCall) -> bool,
+        hosts: impl Fn(&Raw) -> bool,
     ) -> Result<(), RunErrorKind> {
         self.state.usage += response.usage;
-        match self.plan(&response, hands_over) {
+        match self.plan(&response, hands_over, hosts) {
             Ok((kept, calls)) => {
                 let text = response.text();
                 let paused = response.finish == Finish::Paused;
+                let whole = kept.iter().all(|kept| *kept);
                 let mut keep = kept.into_iter();
                 for item in response.items {
                     if keep.next().unwrap_or(true) {
                         self.add(item);
                     }
+                }
+                // A provider that gives no id keeps nothing, and one that keeps more than we do must not go on from it.
+                if self.state.previous.is_some() {
+                    let known = self.state.input.len();
+                    self.state.previous = response.response_id.filter(|_| whole).map(|id| Previous { id, known });
+                }
+                if let Some(conversation) = &mut self.state.conversation {
+                    conversation.known = self.state.input.len();
                 }
                 if !calls.is_empty() {
                     self.state.called.insert(self.state.agent.clone());
@@ -213,20 +242,23 @@ impl Machine {
         &mut self,
         response: &ModelResponse,
         hands_over: impl Fn(&FunctionCall) -> bool,
+        hosts: impl Fn(&Raw) -> bool,
     ) -> Result<(Vec<bool>, Vec<Planned>), RunErrorKind> {
         let mut calls: Vec<Planned> = Vec::new();
         let mut kept = Vec::with_capacity(response.items.len());
         let mut seen: HashSet<CallId> = HashSet::new();
         let mut dropped = false;
         for item in &response.items {
-            let (call, custom) = match item {
-                Item::FunctionCall(call) => (call.clone(), None),
+            let (call, custom, hosted) = match item {
+                Item::FunctionCall(call) => (call.clone(), None, None),
                 Item::CustomCall(custom) => {
                     let arguments = custom_arguments(&custom.input);
-                    (FunctionCall::new(custom.call_id.clone(), &*custom.name, arguments), Some(custom.clone()))
+                    (FunctionCall::new(custom.call_id.clone(), &*custom.name, arguments), Some(custom.clone()), None)
                 }
-                Item::Hosted(raw) if waits_for_host(raw.kind()) => {
-                    return Err(RunErrorKind::HostedCall(raw.kind().to_owned()));
+                Item::Hosted(raw) if waits_for_host(raw.kind()) && !is_answered(raw, &response.items) => {
+                    let call = host::as_call(raw).filter(|_| host::is_of_host(raw) && hosts(raw));
+                    let call = call.ok_or_else(|| RunErrorKind::HostedCall(raw.kind().to_owned()))?;
+                    (call, None, Some(raw.clone()))
                 }
                 _ => {
                     kept.push(true);
@@ -242,8 +274,9 @@ impl Machine {
                 dropped = true;
                 continue;
             }
-            let to = if custom.is_none() && hands_over(&call) { To::Handoff } else { To::Tool };
-            calls.push(Planned { call, custom, to, progress: Progress::Waiting });
+            let plain = custom.is_none() && hosted.is_none();
+            let to = if plain && hands_over(&call) { To::Handoff } else { To::Tool };
+            calls.push(Planned { call, custom, hosted, to, progress: Progress::Waiting });
         }
         // A model that repeats itself and says nothing new has not answered: its question is still open.
         if dropped && calls.is_empty() && response.text().is_empty() {
@@ -262,6 +295,23 @@ impl Machine {
     #[must_use]
     pub fn is_custom(&self, at: usize) -> bool {
         self.planned(at).is_some_and(|planned| planned.custom.is_some())
+    }
+
+    /// What the provider has said about the tools of its own MCP servers.
+    pub(super) fn heard(&self) -> host::Heard {
+        let added = self.state.items.iter().map(|item| &item.item);
+        host::Heard::of(&self.state.input.iter().chain(added))
+    }
+
+    /// True when the provider asks whether it may call tools of its own servers.
+    pub(super) fn has_requests(&self) -> bool {
+        let is_request = |planned: &Planned| planned.hosted.as_ref().is_some_and(host::is_request);
+        matches!(&self.state.phase, Phase::Calls { calls } if calls.iter().any(is_request))
+    }
+
+    /// The call in the provider's own words, where that is how it came.
+    pub(super) fn hosted(&self, at: usize) -> Option<&Raw> {
+        self.planned(at)?.hosted.as_ref()
     }
 
     fn planned(&self, at: usize) -> Option<&Planned> {
@@ -288,16 +338,25 @@ impl Machine {
             _ => None,
         };
         if self.state.decisions.is_empty() {
-            return Ok(Said { decision: None, run });
+            return Ok(Said { run, ..Said::default() });
         }
         let call = planned.call.clone();
         let (raw, agent) = (raw(&call), self.state.agent.clone());
         let approval = approval_item(&raw, &agent, &call);
         let status = self.known.status(&approval, true)?;
         let source = self.source(&call);
-        let holds = source.is_some_and(|decided| Some(decided.definition.as_str()) == definition);
+        // What concerns the provider is looked at for the very call: nobody agreed to it in advance.
+        let concerned = self.hosted(at).is_some_and(host::has_concerns);
+        let holds = source.is_some_and(|decided| {
+            let exact = decided.call.call_id == call.call_id;
+            Some(decided.definition.as_str()) == definition && (exact || !concerned || !decided.approved)
+        });
         let message = source.filter(|_| holds).and_then(|decided| decided.message.clone());
-        Ok(Said { decision: status.filter(|_| holds).map(|approved| (approved, message)), run })
+        // Other arguments are for the one call that they were written for.
+        let own = source.filter(|decided| holds && decided.call.call_id == call.call_id);
+        let edited = own.and_then(|decided| decided.edited.clone());
+        let decision = status.filter(|_| holds).map(|approved| (approved, message));
+        Ok(Said { decision, edited, run, instead: None })
     }
 
     /// The decision that counts for a call: the last about exactly it, or else the last about its tool.
@@ -320,6 +379,7 @@ impl Machine {
             Ended::Answered { output, code } => Progress::Answered { output, code: code.map(str::to_owned) },
             Ended::Asked(Asked(question)) => Progress::Asked(question),
             Ended::Inside(run) => Progress::Inside { run },
+            Ended::Outside => Progress::Outside,
         };
     }
 
@@ -339,6 +399,13 @@ impl Machine {
         results.collect()
     }
 
+    /// The calls that nothing came of and nothing will, once the calls are [settled](Self::settle), with what the model is told.
+    pub(super) fn ignored(&self) -> Vec<(&FunctionCall, &'static str)> {
+        let Phase::Calls { calls } = &self.state.phase else { return Vec::new() };
+        let open = calls.iter().filter(|planned| !matches!(planned.progress, Progress::Answered { .. }));
+        open.map(|planned| (&planned.call, IGNORED)).collect()
+    }
+
     /// Puts the outputs into the conversation, so that the model is asked next.
     pub fn settle(&mut self) {
         let Phase::Calls { calls } = std::mem::replace(&mut self.state.phase, Phase::Ask) else { return };
@@ -349,10 +416,18 @@ impl Machine {
             };
             let call_id = planned.call.call_id;
             complete(&mut self.known, &call_id);
-            self.add(match planned.custom {
-                Some(_) => Item::CustomOutput(CustomOutput { call_id, output, extra: None }),
-                None => Item::FunctionOutput(FunctionOutput { call_id, output, failed: code.is_some(), extra: None }),
-            });
+            match (planned.custom, planned.hosted) {
+                (_, Some(raw)) => {
+                    for item in host::answer(&raw, &call_id, &output, code.is_some()) {
+                        self.add(item);
+                    }
+                }
+                (Some(_), None) => self.add(Item::CustomOutput(CustomOutput { call_id, output, extra: None })),
+                (None, None) => {
+                    let failed = code.is_some();
+                    self.add(Item::FunctionOutput(FunctionOutput { call_id, output, failed, extra: None }));
+                }
+            }
         }
         self.tried.clear();
     }
@@ -391,55 +466,9 @@ fn positions(calls: &[Planned], wanted: impl Fn(&Planned) -> bool) -> impl Itera
     calls.iter().enumerate().filter_map(move |(at, planned)| wanted(planned).then_some(at))
 }
 
-/// The items that a provider sends when the host has to do something, and waits for.
-fn waits_for_host(kind: &str) -> bool {
-    matches!(kind, "shell_call" | "local_shell_call" | "apply_patch_call" | "computer_call" | "mcp_approval_request")
-}
-
-/// The text of a tool that takes free text, as the arguments of a function.
-fn custom_arguments(input: &str) -> String {
-    serde_json::json!({ "input": input }).to_string()
-}
-
 fn text(output: &Output) -> String {
     match output {
         Output::Text(text) => text.clone(),
         Output::Parts(parts) => parts.iter().filter_map(Part::as_text).collect(),
     }
-}
-
-/// The call as the ledger reads it.
-fn raw(call: &FunctionCall) -> Json<'_> {
-    let text = |text: &'_ str| Json::String(Cow::Owned(text.to_owned()));
-    let mut fields = vec![
-        (Cow::Borrowed("type"), text(InvocationKind::FunctionCall.as_str())),
-        (Cow::Borrowed("call_id"), text(call.call_id.as_str())),
-        (Cow::Borrowed("name"), text(&call.name)),
-        (Cow::Borrowed("arguments"), text(&call.arguments)),
-    ];
-    if let Some(namespace) = &call.namespace {
-        fields.push((Cow::Borrowed("namespace"), text(namespace)));
-    }
-    Json::Object(fields)
-}
-
-fn approval_item<'a>(raw: &'a Json<'a>, agent: &'a str, call: &'a FunctionCall) -> ApprovalItem<'a> {
-    ApprovalItem {
-        raw_item: raw,
-        agent,
-        tool_name: Some(&call.name),
-        tool_namespace: call.namespace.as_deref(),
-        lookup_key: None,
-        bare_name_alias: false,
-    }
-}
-
-fn enter(known: &mut Approvals, agent: &str, call: &FunctionCall) -> Result<(), RunErrorKind> {
-    let raw = raw(call);
-    known.register_call(&approval_item(&raw, agent, call))?;
-    Ok(())
-}
-
-fn complete(known: &mut Approvals, call: &CallId) {
-    known.ledger().mark_completed(InvocationKind::FunctionCall, call);
 }

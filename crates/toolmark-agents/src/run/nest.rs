@@ -1,6 +1,6 @@
 //! What passes between a run and the runs of agents that it calls as tools: who waits inside, what they used, what happens there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolmark_core::call::CallId;
@@ -22,6 +22,8 @@ pub(crate) struct Nest {
 struct Inside {
     /// Runs that were interrupted: to be taken up again, or to be kept.
     runs: HashMap<CallId, RunState>,
+    /// Calls that whoever asked for the run answers.
+    outside: HashSet<CallId>,
     used: Usage,
 }
 
@@ -48,6 +50,21 @@ impl Nest {
     /// Takes the run of a call, where there is one.
     pub(crate) fn take(&self, call: &CallId) -> Option<RunState> {
         self.inside().runs.remove(call)
+    }
+
+    /// True where the run is not that of an agent that is called as a tool.
+    pub(crate) fn is_outermost(&self) -> bool {
+        !self.runner.nested
+    }
+
+    /// Leaves a call to whoever asked for the run.
+    pub(crate) fn leave_outside(&self, call: &CallId) {
+        self.inside().outside.insert(call.clone());
+    }
+
+    /// Whether a call is left to whoever asked for the run.
+    pub(super) fn take_outside(&self, call: &CallId) -> bool {
+        self.inside().outside.remove(call)
     }
 
     /// Counts what a nested run used.

@@ -1,10 +1,11 @@
 //! Which calls wait for a person, and what did the person say? A decision is about one call of one agent, and about the tool as it was.
 
 use serde_json::{Map, Value};
+use toolmark_core::approval::RunId;
 use toolmark_core::call::CallId;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::text::visible;
-use toolmark_models::FunctionCall;
+use toolmark_models::{FunctionCall, Raw};
 
 use super::state::{Decided, Phase, Planned, Progress, RunState};
 
@@ -15,8 +16,10 @@ pub struct Pending {
     path: Vec<CallId>,
     agent: String,
     call: FunctionCall,
+    hosted: Option<Raw>,
     tool: String,
     prompt: String,
+    run: RunId,
 }
 
 /// A decision about something that does not wait for one.
@@ -24,6 +27,12 @@ pub struct Pending {
 #[error("the call `{call}` does not wait for a decision")]
 pub struct DecideError {
     call: String,
+}
+
+impl DecideError {
+    pub(super) fn of(call: String) -> Self {
+        Self { call }
+    }
 }
 
 impl Pending {
@@ -51,10 +60,51 @@ impl Pending {
         &self.call.arguments
     }
 
+    /// The server that the provider would call, where it asks for itself (hosted MCP).
+    #[must_use]
+    pub fn server_label(&self) -> Option<&str> {
+        self.request("server_label")
+    }
+
+    /// The tool of that server.
+    #[must_use]
+    pub fn server_tool(&self) -> Option<&str> {
+        self.request("name")
+    }
+
+    fn request(&self, field: &str) -> Option<&str> {
+        let raw = self.hosted.as_ref().filter(|raw| raw.kind() == "mcp_approval_request")?;
+        raw.value.get(field).and_then(Value::as_str)
+    }
+
     /// What a person is shown: made of what was checked, with everything that hides made visible.
     #[must_use]
     pub fn prompt(&self) -> &str {
         &self.prompt
+    }
+
+    /// The run of the approvals that it waits in, where those who are asked keep one.
+    #[must_use]
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// The calls of agents that it is nested in, outermost first, and the call itself.
+    #[must_use]
+    pub fn path(&self) -> &[CallId] {
+        &self.path
+    }
+
+    /// The name that the model called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.call.name
+    }
+
+    /// The namespace that came with it.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        self.call.namespace.as_deref()
     }
 
     /// How many runs of agents it is nested in.
@@ -85,13 +135,15 @@ impl RunState {
                             path: path.clone(),
                             agent: self.agent.clone(),
                             call: planned.call.clone(),
+                            hosted: planned.hosted.clone(),
                             tool: question.tool.clone(),
                             prompt: question.prompt.clone(),
+                            run: question.run,
                         });
                     }
                 }
                 Progress::Inside { run } => run.collect(path, found),
-                Progress::Waiting | Progress::Answered { .. } => {}
+                Progress::Waiting | Progress::Answered { .. } | Progress::Outside => {}
             }
             path.pop();
         }
@@ -102,7 +154,16 @@ impl RunState {
     /// # Errors
     /// [`DecideError`] when it does not wait for a decision.
     pub fn approve(&mut self, pending: &Pending) -> Result<(), DecideError> {
-        self.decide(pending, true, None, false)
+        self.decide(pending, true, None, None, false)
+    }
+
+    /// The call may run, with other arguments than the model wrote: the text of a JSON object, all of it. They are judged like any others,
+    /// and only this call runs with them.
+    ///
+    /// # Errors
+    /// [`DecideError`] when it does not wait for a decision.
+    pub fn approve_edited(&mut self, pending: &Pending, arguments: impl Into<String>) -> Result<(), DecideError> {
+        self.decide(pending, true, None, Some(arguments.into()), false)
     }
 
     /// The call may run, and so may every later call of the same tool by the same agent in this run, as long as the tool stays what it is.
@@ -110,7 +171,7 @@ impl RunState {
     /// # Errors
     /// [`DecideError`] when it does not wait for a decision.
     pub fn approve_always(&mut self, pending: &Pending) -> Result<(), DecideError> {
-        self.decide(pending, true, None, true)
+        self.decide(pending, true, None, None, true)
     }
 
     /// The call may not run. The model reads the message, or that a person said no.
@@ -118,7 +179,7 @@ impl RunState {
     /// # Errors
     /// [`DecideError`] when it does not wait for a decision.
     pub fn reject(&mut self, pending: &Pending, message: Option<&str>) -> Result<(), DecideError> {
-        self.decide(pending, false, message, false)
+        self.decide(pending, false, message, None, false)
     }
 
     /// The call may not run, and neither may a later call of the same tool by the same agent in this run.
@@ -126,7 +187,7 @@ impl RunState {
     /// # Errors
     /// [`DecideError`] when it does not wait for a decision.
     pub fn reject_always(&mut self, pending: &Pending, message: Option<&str>) -> Result<(), DecideError> {
-        self.decide(pending, false, message, true)
+        self.decide(pending, false, message, None, true)
     }
 
     fn decide(
@@ -134,6 +195,7 @@ impl RunState {
         pending: &Pending,
         approved: bool,
         message: Option<&str>,
+        edited: Option<String>,
         always: bool,
     ) -> Result<(), DecideError> {
         let refuse = || DecideError { call: visible(pending.call.call_id.as_str(), 200) };
@@ -157,6 +219,7 @@ impl RunState {
             definition: question.definition.clone(),
             approved,
             message: message.map(str::to_owned),
+            edited,
             always,
         };
         run.decisions.push(decided);

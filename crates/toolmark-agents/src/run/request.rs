@@ -1,10 +1,13 @@
 //! What is a model told in a turn? The tools that are offered, the agents it may hand over to, and how to answer.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use toolmark_core::compat::{self, CollisionPolicy, Route, Routes, WireName, resolve_tool_name_collisions};
+use toolmark_core::digest::DefinitionDigest;
+use toolmark_core::names::LookupKey;
 use toolmark_core::tool::ToolKind;
-use toolmark_models::{CustomTool, FunctionCall, FunctionTool, ModelRequest, WireTool};
+use toolmark_models::{CustomTool, FunctionCall, FunctionTool, HostedTool, ModelRequest, WireTool};
 use toolmark_runtime::tools::{self, Turn};
 
 use super::error::RunErrorKind;
@@ -25,10 +28,13 @@ pub(super) struct Prepared {
 #[derive(Debug, Default)]
 pub(super) struct Written {
     agent: String,
-    /// Where the definitions are in memory, and the names of the handoffs.
-    of: (Vec<usize>, Vec<String>),
+    /// Which tools they were, and the names of the handoffs.
+    of: (Vec<Listed>, Vec<String>),
     pub(super) request: ModelRequest,
 }
+
+/// What of a tool could make another request. Lists of toolsets change between turns, so that no address tells tools apart.
+type Listed = (DefinitionDigest, LookupKey, bool);
 
 impl Prepared {
     pub(super) async fn new(agent: &Agent, turn: Turn) -> Result<Self, RunErrorKind> {
@@ -58,24 +64,26 @@ impl Prepared {
 
 /// Finds out where calls lead. Tools among themselves were compared when the turn began; here they are compared with everything else.
 fn routes(agent: &Agent, turn: &Turn, handoffs: &[Handoff]) -> Result<Routes, RunErrorKind> {
-    if handoffs.is_empty() && agent.0.hosted.is_empty() {
+    if handoffs.is_empty() && agent.0.hosted.is_empty() && agent.0.host.is_empty() {
         return Ok(Routes::default());
     }
-    let tools: Vec<compat::Tool> = turn.offered().map(|(own, _)| as_compat(own)).collect();
+    // What the host runs has the provider's own words on the wire, and no function's name.
+    let functions = || turn.offered().map(|(own, _)| own).filter(|own| own.kind() != ToolKind::Hosted);
+    let tools: Vec<compat::Tool> = functions().map(as_compat).collect();
     let named: Vec<compat::Handoff> = handoffs.iter().map(Handoff::as_compat).collect();
     let _ = resolve_tool_name_collisions(&tools, &named, CollisionPolicy::Error)?;
     // Custom tools are called by their bare names too, and must not be taken for a handoff.
-    let mut bare: HashSet<&str> = turn.offered().map(|(own, _)| own.name().as_str()).collect();
+    let mut bare: HashSet<Cow<'_, str>> = functions().map(tools::FunctionTool::called).collect();
     for handoff in &named {
         let name = handoff.tool_name().unwrap_or_default();
-        let custom = turn.offered().any(|(own, _)| own.kind() == ToolKind::Custom && own.name().as_str() == name);
+        let custom = functions().any(|own| own.kind() == ToolKind::Custom && own.name().as_str() == name);
         if custom {
             return Err(RunErrorKind::HostedCollision(name.to_owned()));
         }
-        bare.insert(name);
+        bare.insert(name.into());
     }
     let mut hosted: HashSet<&str> = HashSet::new();
-    for tool in &agent.0.hosted {
+    for tool in agent.0.hosted.iter().chain(&agent.0.host) {
         // Several MCP servers of the provider have one kind; each has a label of its own.
         let several = tool.kind() == "mcp";
         if bare.contains(tool.kind()) || (!hosted.insert(tool.kind()) && !several) {
@@ -87,10 +95,10 @@ fn routes(agent: &Agent, turn: &Turn, handoffs: &[Handoff]) -> Result<Routes, Ru
 
 fn as_compat(tool: &tools::FunctionTool) -> compat::Tool {
     if tool.kind() == ToolKind::Custom {
-        return compat::Tool::Custom(tool.name().as_str().into());
+        return compat::Tool::Custom(tool.called().as_ref().into());
     }
-    let mut function = compat::FunctionTool::new(tool.name().as_str());
-    if let Some(namespace) = tool.namespace() {
+    let mut function = compat::FunctionTool::new(&tool.called());
+    if let Some(namespace) = tool.seen_in() {
         function = function.in_namespace(namespace.name().as_str());
     }
     compat::Tool::Function(if tool.defers_loading() { function.deferred() } else { function })
@@ -100,12 +108,17 @@ impl Written {
     /// Writes everything but what the model reads of the conversation.
     pub(super) fn write(&mut self, agent: &Agent, graph: &Graph, prepared: &Prepared, forget_choice: bool) {
         let inner = &agent.0;
-        let addresses =
-            prepared.turn.offered().map(|(own, _)| std::ptr::from_ref(own.definition()).addr()).collect::<Vec<_>>();
-        let of = (addresses, prepared.handoff_names());
+        let listed = prepared.turn.offered();
+        let listed = listed.map(|(own, _)| (own.definition().digest(), own.lookup_key(), own.defers_loading()));
+        let of = (listed.collect(), prepared.handoff_names());
         if self.agent != inner.name || self.of != of {
-            let tools = prepared.turn.offered().map(|(own, _)| wire(own));
-            let hosted = inner.hosted.iter().cloned().map(WireTool::Hosted);
+            let offered = || prepared.turn.offered().map(|(own, _)| own);
+            let tools = offered().filter(|own| own.kind() != ToolKind::Hosted).map(wire);
+            let here = |tool: &&HostedTool| {
+                let own = |own: &tools::FunctionTool| own.kind() == ToolKind::Hosted && own.namespace().is_none();
+                offered().any(|tool_of| own(tool_of) && tool_of.name().as_str() == tool.kind())
+            };
+            let hosted = inner.hosted.iter().chain(inner.host.iter().filter(here)).cloned().map(WireTool::Hosted);
             let handoffs =
                 prepared.handoffs.iter().filter_map(|handoff| Some(as_tool(handoff, graph.target(handoff)?)));
             self.request = ModelRequest {
@@ -125,10 +138,11 @@ impl Written {
 
 /// A tool as models see it.
 fn wire(tool: &tools::FunctionTool) -> WireTool {
-    let name = tool.name().as_str().to_owned();
+    let name = tool.called().into_owned();
     if tool.kind() == ToolKind::Custom {
         let description = Some(tool.description().to_owned()).filter(|text| !text.is_empty());
-        return WireTool::Custom(CustomTool { name, description, ..CustomTool::default() });
+        let format = tool.grammar().map(tools::Grammar::to_wire);
+        return WireTool::Custom(CustomTool { name, description, format, ..CustomTool::default() });
     }
     let strict = tool.strict_parameters();
     WireTool::Function(FunctionTool {
@@ -136,8 +150,8 @@ fn wire(tool: &tools::FunctionTool) -> WireTool {
         description: tool.description().to_owned(),
         parameters: strict.unwrap_or_else(|| tool.parameters()).clone(),
         strict: strict.is_some(),
-        namespace: tool.namespace().map(|namespace| namespace.name().as_str().to_owned()),
-        namespace_description: tool.namespace().map(|namespace| namespace.description().to_owned()),
+        namespace: tool.seen_in().map(|namespace| namespace.name().as_str().to_owned()),
+        namespace_description: tool.seen_in().map(|namespace| namespace.description().to_owned()),
         defer_loading: tool.defers_loading(),
         ..FunctionTool::default()
     })

@@ -87,6 +87,24 @@ impl RunResult {
         self.state.usage()
     }
 
+    /// What the run has come to, to be kept.
+    #[must_use]
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// The provider's id of the last answer, where the run goes on from such answers.
+    #[must_use]
+    pub fn response_id(&self) -> Option<&str> {
+        self.state.previous.as_ref().map(|previous| previous.id.as_str())
+    }
+
+    /// The conversation that the provider keeps, where the run is part of one.
+    #[must_use]
+    pub fn conversation_id(&self) -> Option<&str> {
+        self.state.conversation.as_ref().map(|conversation| conversation.id.as_str())
+    }
+
     /// How often a model was asked.
     #[must_use]
     pub fn turns(&self) -> u32 {

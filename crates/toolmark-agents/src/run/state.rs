@@ -5,17 +5,19 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use toolmark_core::approval::RunId;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::text::visible;
-use toolmark_models::{CustomCall, FunctionCall, Item, Output, Usage};
+use toolmark_models::{CustomCall, CustomOutput, FunctionCall, FunctionOutput, Item, Output, Raw, Usage};
+use uuid::Uuid;
 
 use super::item::RunItem;
+use crate::host;
 
 /// The version that is written.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 4;
 
 /// A run that can go on: interrupted by a question to a person, or by an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +44,32 @@ pub struct RunState {
     pub(super) called: BTreeSet<String>,
     /// Whether what the run begins with was checked.
     pub(super) checked: bool,
+    /// The session that the run belongs to, and what it calls itself there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session: Option<InSession>,
+    /// What the provider keeps, where only what is new is sent to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) previous: Option<Previous>,
+    /// The conversation that the provider keeps, which is only told what is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) conversation: Option<Previous>,
+}
+
+/// What the provider keeps of the conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Previous {
+    /// Its last answer, or the whole conversation.
+    pub(super) id: String,
+    /// How much of what the model reads it knows.
+    pub(super) known: usize,
+}
+
+/// A run in a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct InSession {
+    pub(super) id: String,
+    #[serde(serialize_with = "write_id", deserialize_with = "read_id")]
+    pub(super) run: Uuid,
 }
 
 /// What comes next.
@@ -65,6 +93,9 @@ pub(super) struct Planned {
     /// The call as it came, where it is of a tool that takes free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) custom: Option<CustomCall>,
+    /// The call as it came, where the provider has words of its own for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) hosted: Option<Raw>,
     pub(super) to: To,
     pub(super) progress: Progress,
 }
@@ -87,6 +118,8 @@ pub(super) enum Progress {
     Asked(Question),
     /// The tool is an agent, and somebody waits in its run.
     Inside { run: Box<RunState> },
+    /// Whoever asked for the run answers it.
+    Outside,
     /// The model gets this.
     Answered {
         output: Output,
@@ -117,6 +150,9 @@ pub(super) struct Decided {
     pub(super) approved: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<String>,
+    /// The arguments that it runs with, where the person wrote others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) edited: Option<String>,
     pub(super) always: bool,
 }
 
@@ -153,6 +189,9 @@ impl RunState {
             decisions: Vec::new(),
             called: BTreeSet::new(),
             checked: false,
+            session: None,
+            previous: None,
+            conversation: None,
         }
     }
 
@@ -179,6 +218,12 @@ impl RunState {
         serde_json::from_value(value).map_err(unreadable)
     }
 
+    /// The session that the run belongs to.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_ref().map(|session| session.id.as_str())
+    }
+
     /// The agent whose turn it is.
     #[must_use]
     pub fn agent(&self) -> &str {
@@ -203,11 +248,52 @@ impl RunState {
         &self.items
     }
 
+    /// What the user said, without what was said before the run.
+    #[must_use]
+    pub fn said(&self) -> &[Item] {
+        &self.said
+    }
+
+    /// What the run added to the conversation, for whoever does not go on with it: every call has an answer, since no provider takes a
+    /// conversation in which one has none. What was not called, or is not known to be over, is answered with that.
+    #[must_use]
+    pub fn left_behind(&self) -> Vec<RunItem> {
+        let mut items = self.items.clone();
+        let Phase::Calls { calls } = &self.phase else { return items };
+        for planned in calls {
+            let (output, failed) = match &planned.progress {
+                Progress::Answered { output, code } => (output.clone(), code.is_some()),
+                Progress::Inside { .. } => {
+                    (Output::Text("It was not finished: the run ended before. It may have had effects.".into()), true)
+                }
+                Progress::Waiting | Progress::Asked(_) | Progress::Outside => {
+                    (Output::Text("It was not called: the run ended before.".into()), true)
+                }
+            };
+            let call_id = planned.call.call_id.clone();
+            let answers = match (&planned.custom, &planned.hosted) {
+                (_, Some(raw)) => host::answer(raw, &call_id, &output, failed),
+                (Some(_), None) => vec![Item::CustomOutput(CustomOutput { call_id, output, extra: None })],
+                (None, None) => vec![Item::FunctionOutput(FunctionOutput { call_id, output, failed, extra: None })],
+            };
+            items.extend(answers.into_iter().map(|item| RunItem { agent: self.agent.clone(), item }));
+        }
+        items
+    }
+
     /// The conversation as the model reads it next.
     #[must_use]
     pub fn conversation(&self) -> &[Item] {
         &self.input
     }
+}
+
+fn write_id<S: Serializer>(id: &Uuid, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
+}
+
+fn read_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uuid, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
 }
 
 fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {

@@ -14,7 +14,7 @@ fn response(items: Vec<Item>) -> ModelResponse {
 fn asked(machine: &mut Machine, items: Vec<Item>) -> Result<(), RunErrorKind> {
     let input = machine.ask();
     machine.give_back(input);
-    machine.answered(response(items), |call| call.name.starts_with("transfer_to_"))
+    machine.answered(response(items), |call| call.name.starts_with("transfer_to_"), |_| false)
 }
 
 fn brought(text: &str) -> Ended {
@@ -70,7 +70,7 @@ fn a_provider_that_pauses_is_asked_again() {
     let input = machine.ask();
     machine.give_back(input);
     let paused = ModelResponse { finish: toolmark_models::Finish::Paused, ..response(vec![Item::assistant("half")]) };
-    machine.answered(paused, |_| false).unwrap();
+    machine.answered(paused, |_| false, |_| false).unwrap();
     assert_eq!(machine.next(10).unwrap(), Effect::Ask);
     assert!(matches!(machine.next(1), Err(RunErrorKind::MaxTurns(1))));
 }

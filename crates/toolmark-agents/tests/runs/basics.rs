@@ -295,6 +295,53 @@ async fn a_tool_that_takes_free_text_is_offered_and_answered_as_one() {
     assert!(result.items().iter().any(|item| matches!(item.item, Item::CustomOutput(_))));
 }
 
+fn free(grammar: toolmark_runtime::tools::Grammar) -> ToolBuilder {
+    FunctionTool::builder("sql")
+        .kind(ToolKind::Custom)
+        .parameters(json!({"properties": {"input": {"type": "string"}}, "required": ["input"]}))
+        .grammar(grammar)
+        .run(|_, _| async { Ok("done") })
+}
+
+#[tokio::test]
+async fn what_free_text_looks_like_is_said_as_it_was_written() {
+    use toolmark_runtime::tools::Grammar;
+    let lark = "// numbers\n?start.2: NUMBER (\",\" NUMBER)*\nNUMBER: /[0-9]+/\n";
+    let mut digests = Vec::new();
+    for (grammar, syntax, definition) in
+        [(Grammar::lark(lark), "lark", lark), (Grammar::regex(r"^SELECT \w+$"), "regex", r"^SELECT \w+$")]
+    {
+        let model = scripted([Turn::text("done")]);
+        let built = free(grammar.clone()).build().expect("a tool");
+        digests.push(built.definition().digest());
+        let agent = Agent::builder("A").model(model.clone()).tool(free(grammar)).build().expect("an agent");
+        finished(&agent, "go").await;
+        let WireTool::Custom(tool) = &model.requests()[0].tools[0] else { panic!("free text") };
+        assert_eq!(tool.format, Some(json!({"type": "grammar", "syntax": syntax, "definition": definition})));
+    }
+    assert_ne!(digests[0], digests[1], "another grammar is another tool");
+}
+
+#[test]
+fn a_grammar_that_no_provider_takes_is_refused_when_the_tool_is_built() {
+    use toolmark_runtime::tools::Grammar;
+    for wrong in [
+        Grammar::regex("(a"),
+        Grammar::regex("(?=a)b"),
+        Grammar::regex("(?:\\p{L}{1000}){1000}"),
+        Grammar::regex(" "),
+        Grammar::regex("a".repeat(70_000)),
+        Grammar::lark("begin: \"a\""),
+        Grammar::lark("restart: \"a\""),
+        Grammar::lark(""),
+    ] {
+        let error = free(wrong.clone()).build().expect_err("it is refused");
+        assert_eq!(error.code().as_str(), "tool-grammar", "{wrong:?}");
+    }
+    let function = free(Grammar::regex("a")).kind(ToolKind::Function).build();
+    assert_eq!(function.expect_err("functions take arguments").code().as_str(), "tool-grammar");
+}
+
 #[tokio::test]
 async fn tools_of_the_provider_are_offered_and_their_names_are_taken() {
     let model = scripted([Turn::text("done")]);

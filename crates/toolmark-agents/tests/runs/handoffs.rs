@@ -1,5 +1,8 @@
 use toolmark_agents::Handoff;
+use toolmark_core::display::{LanguageTag, Languages};
+use toolmark_core::explain::Explain as _;
 use toolmark_models::scripted::Turn;
+use toolmark_runtime::tools::ToolBuilder;
 
 use super::*;
 
@@ -134,4 +137,26 @@ async fn a_handoff_waits_until_everything_beside_it_is_decided() {
     let outcome = resumed(&a, &state).await;
     assert_eq!(outcome.finished().expect("it has an answer").agent(), "B");
     assert_eq!(calls.all(), ["pay x"]);
+}
+
+#[test]
+fn agents_and_handoffs_have_names_in_every_language() {
+    let model = scripted([Turn::text("done")]);
+    let builder = || Agent::builder("billing_desk").model(model.clone());
+    let dutch = Languages::accept("nl-BE, en;q=0.5").expect("languages");
+    let plain = builder().build().expect("an agent");
+    assert_eq!((plain.display_name(), plain.shown(&dutch).name.as_str()), ("billing_desk", "Billing desk"));
+    let agent = builder().display_name("Billing").display_name_in("nl", "Facturen").build().expect("an agent");
+    assert_eq!((agent.display_name(), agent.shown(&dutch).name.as_str()), ("Billing", "Facturen"));
+    assert_eq!(agent.shown(&Languages::default()).name.as_str(), "Billing");
+    let wrong = builder().display_name_in("dutch language", "x").build().expect_err("no language");
+    assert_eq!(wrong.code().as_str(), "language-tag");
+    let handoff = Handoff::to(&agent);
+    assert_eq!(handoff.names().in_words(), "Transfer to billing desk");
+    let handoff = handoff.display_name_in("nl".parse().expect("a language"), "Overdragen aan de administratie");
+    let shown = handoff.names().shown(&dutch, &LanguageTag::english());
+    assert_eq!(shown.name.as_str(), "Overdragen aan de administratie");
+    let tool: ToolBuilder = agent.as_tool().into();
+    let tool = tool.build().expect("a tool");
+    assert_eq!(tool.display_names().in_locale("nl"), Some("Facturen"));
 }

@@ -1,12 +1,19 @@
 //! Runs of agents from outside, with models that say what they were told to say.
-#![expect(clippy::expect_used, reason = "a test that cannot go on must stop")]
+#![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
 mod approvals;
 mod bad_input;
 mod basics;
+mod computer;
 mod handoffs;
+mod host;
+mod hosted_mcp;
 mod nested;
+mod outside;
+mod previous;
+mod sessions;
 mod streaming;
+mod traces;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

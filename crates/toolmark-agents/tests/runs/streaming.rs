@@ -8,6 +8,7 @@ use super::*;
 fn name(event: &RunEvent) -> String {
     match event {
         RunEvent::AgentStarted { agent } => format!("{agent} started"),
+        RunEvent::TurnStarted { agent, turn } => format!("{agent} turn {turn}"),
         RunEvent::Model { event: ModelEvent::Text { delta }, .. } => format!("said {delta}"),
         RunEvent::Model { .. } => "model".into(),
         RunEvent::ToolStarted { tool, .. } => format!("{tool} started"),
@@ -45,14 +46,20 @@ async fn a_run_can_be_watched_from_the_first_word_to_the_last() {
         seen,
         [
             "A started",
+            "A turn 1",
             "inner started",
             "o > Inner started",
+            "o > Inner turn 1",
             "o > note started",
             "o > note ended: note x",
+            "o > Inner turn 2",
             "o > finished: inner",
             "inner ended: inner",
+            "A turn 2",
+            r#"transfer_to_b ended: {"assistant":"B"}"#,
             "A to B",
             "B started",
+            "B turn 3",
             "finished: good bye",
         ]
     );
@@ -79,7 +86,7 @@ async fn a_run_that_is_watched_is_interrupted_like_any_other() {
     let agent = agent("A", [Turn::call("pay", text("x")), Turn::text("done")]);
     let agent = agent.tool(calls.tool("pay").needs_approval(true)).build().expect("an agent");
     let (seen, outcome) = watched(&agent).await;
-    assert_eq!(seen, ["A started", "pay waits"]);
+    assert_eq!(seen, ["A started", "A turn 1", "pay waits"]);
     let mut state = outcome.expect("it is interrupted").interrupted().expect("it is interrupted");
     let pending = state.pending();
     state.approve(&pending[0]).expect("it waits");

@@ -16,10 +16,10 @@ use toolmark_runtime::approve::{DecideError, Desk, DeskSettings};
 use toolmark_store::Store;
 use toolmark_store::approvals::StoreLedger;
 
-use crate::cli::Place;
 use crate::commands::token::span;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::place::Place;
 use crate::workspace::Written;
 
 #[derive(Debug, Subcommand)]
@@ -76,21 +76,12 @@ pub(crate) struct ApprovalsApprove {
     /// The id, or its last digits
     pub(crate) id: String,
 
-    /// How far it reaches: once, session, effect, pattern, always
-    #[arg(long, value_name = "SCOPE", value_parser = scope)]
-    pub(crate) scope: Option<Scope>,
-
-    /// An argument that may be anything in later calls; may be repeated; the scope is then `pattern`
-    #[arg(long, value_name = "ARGUMENT")]
-    pub(crate) vary: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
 
     /// Run it with these arguments instead, a JSON object; they are judged like any others
     #[arg(long, value_name = "JSON")]
     pub(crate) arguments: Option<String>,
-
-    /// How long the answer holds for later calls, such as `12h` or `30d`
-    #[arg(long, value_name = "TIME", value_parser = span)]
-    pub(crate) expires: Option<Duration>,
 
     /// For how many calls it holds, this one included
     #[arg(long, value_name = "N")]
@@ -117,6 +108,16 @@ pub(crate) struct ApprovalsReject {
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
 
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+/// For which later calls an answer holds, and how long.
+#[derive(Debug, Args)]
+pub(crate) struct Reach {
     /// How far it reaches: once, session, effect, pattern, always
     #[arg(long, value_name = "SCOPE", value_parser = scope)]
     pub(crate) scope: Option<Scope>,
@@ -128,9 +129,6 @@ pub(crate) struct ApprovalsReject {
     /// How long the answer holds for later calls, such as `12h` or `30d`
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) expires: Option<Duration>,
-
-    #[command(flatten)]
-    pub(crate) who: Who,
 }
 
 #[derive(Debug, Args)]
@@ -210,7 +208,7 @@ pub(crate) fn run(command: &ApprovalsCommand) -> Result<Exit, Failure> {
 }
 
 async fn opened(place: &Place) -> Result<Store, Failure> {
-    place.open(&Written::find(place.config.as_deref())?, &find::FindError::Volatile).await
+    place.existing(&Written::find(place.config.as_deref())?, &find::FindError::Volatile).await
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]

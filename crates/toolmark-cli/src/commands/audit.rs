@@ -20,10 +20,10 @@ use toolmark_store::audit::{AuditFilter, Outcome};
 use toolmark_store::{DefinitionKind, Location, Store};
 
 use self::when::When;
-use crate::cli::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::place::open_for;
+use crate::place::Place;
+use crate::place::look;
 use crate::workspace::Written;
 
 #[derive(Debug, Args)]
@@ -282,7 +282,7 @@ pub(crate) async fn existing(place: &Place, written: &Written, readers: u32) -> 
             let error = AuditError::NoStore(visible(&path.display().to_string(), 300));
             Err(Failure::refused(Exit::NotFound, &error))
         }
-        place => open_for(&place, readers).await,
+        place => look(&place, readers).await,
     }
 }
 

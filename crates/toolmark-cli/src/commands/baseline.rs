@@ -1,6 +1,8 @@
 //! `toolmark baseline learn | show | diff`: what approved runs of a task do, kept in a file or in the store, for later runs to be held
 //! against.
 
+pub(crate) mod arguments;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,15 +20,16 @@ use toolmark_runtime::{Judged, Request, TaskName};
 use toolmark_store::audit::{AuditFilter, Outcome};
 use toolmark_store::{Store, StoreError};
 
-use crate::cli::{self, BaselineDiff, BaselineLearn, BaselineShow, Place};
+use self::arguments::{BaselineCommand, BaselineDiff, BaselineLearn, BaselineShow};
 use crate::commands::audit::when::When;
 use crate::commands::audit::{existing, failed};
 use crate::commands::explain::Call;
 use crate::commands::resolve;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::place::Place;
 use crate::workspace::Written;
-use crate::{file, input, output};
+use crate::{file, input, output, place};
 
 /// A file with the baseline of another task.
 #[derive(Debug, thiserror::Error)]
@@ -41,13 +44,13 @@ struct OtherTask {
 #[error("the store keeps no baseline of the task `{0}`")]
 struct NoBaseline(String);
 
-pub(crate) fn run(command: &cli::Baseline) -> Result<Exit, Failure> {
+pub(crate) fn run(command: &BaselineCommand) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         match command {
-            cli::Baseline::Learn(arguments) => learn(arguments).await,
-            cli::Baseline::Show(arguments) => show(arguments).await,
-            cli::Baseline::Diff(arguments) => diff(arguments).await,
+            BaselineCommand::Learn(arguments) => learn(arguments).await,
+            BaselineCommand::Show(arguments) => show(arguments).await,
+            BaselineCommand::Diff(arguments) => diff(arguments).await,
         }
     })
 }
@@ -147,7 +150,7 @@ impl From<Failure> for Taught {
 impl Lessons {
     fn of_file(path: &Path, arguments: &BaselineLearn, mut written: Written) -> Result<Self, Failure> {
         let calls = Call::read_lines(path)?;
-        let catalog = input::catalog(&arguments.tools.paths)?;
+        let catalog = place::tools(&written, &arguments.tools.paths, arguments.store.name.as_deref())?;
         // What is learned is what was approved, not what a task expects; and its baseline may be the one to be written.
         written.config.tasks = Entries::default();
         let workspace = written.workspace(catalog, None, None)?;

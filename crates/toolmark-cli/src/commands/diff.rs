@@ -2,15 +2,43 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::drift::{Change, Drift, PartChange, PartTexts, Side, What};
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::lock::Lock;
 
-use crate::cli::Diff;
-use crate::exit::Exit;
+use crate::commands::pin;
+use crate::exit::{Exit, FailOn};
 use crate::failure::Failure;
+use crate::input::Tools;
+use crate::place::Place;
+use crate::workspace::{CONFIG, Written};
 use crate::{input, output};
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// What was: a lock file, a snapshot or a folder [default: toolmark.lock]
+    pub(crate) old: Option<PathBuf>,
+
+    /// What is: a lock file, a snapshot or a folder [default: --tools, or the packs of toolmark.toml as they were last seen]
+    pub(crate) new: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// Without NEW and --tools: compare with the packs of a configuration, as its gateway last saw them
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// Exit with 1 when a change is at least this severe: info, low, medium, high, critical, or never
+    #[arg(long, value_name = "SEVERITY", default_value = "info")]
+    pub(crate) fail_on: FailOn,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A side as it was read.
 enum Read {
@@ -29,18 +57,18 @@ struct NothingPinned;
 struct TwoNewSides;
 
 pub(crate) fn run(arguments: &Diff) -> Result<Exit, Failure> {
+    let beside = arguments.place.config.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let lock = beside.join(input::LOCK);
     let old = match &arguments.old {
         Some(path) => read(path)?,
-        None if Path::new(input::LOCK).is_file() => Read::Lock(input::lock(Path::new(input::LOCK))?),
+        None if lock.is_file() => Read::Lock(input::lock(&lock)?),
         None => return Err(Failure::refused(Exit::BadInput, &NothingPinned)),
     };
     let new = match (&arguments.new, arguments.tools.paths.as_slice()) {
         (Some(_), [_, ..]) => return Err(Failure::refused(Exit::BadInput, &TwoNewSides)),
         (Some(path), []) => read(path)?,
-        (None, paths) => {
-            input::require_tools(paths)?;
-            Read::Catalog(whole(paths)?)
-        }
+        (None, []) => Read::Catalog(without_problems(configured(&arguments.place)?)?),
+        (None, paths) => Read::Catalog(whole(paths)?),
     };
     let new = as_the_same_pack(&old, new, arguments)?;
     let drift = Drift::between(old.side(), new.side());
@@ -130,9 +158,24 @@ fn as_the_same_pack(old: &Read, new: Read, arguments: &Diff) -> Result<Read, Fai
     }
 }
 
-/// A catalog without problems: a tool that was left out would look removed.
+/// The tools of the packs that are configured, as their gateway last saw them.
+fn configured(place: &Place) -> Result<Catalog, Failure> {
+    if place.config.is_none() && !Path::new(CONFIG).is_file() {
+        input::require_tools(&[])?;
+    }
+    let written = Written::find(place.config.as_deref())?;
+    if written.config.packs.is_empty() {
+        input::require_tools(&[])?;
+    }
+    pin::seen(place, written)
+}
+
 fn whole(paths: &[PathBuf]) -> Result<Catalog, Failure> {
-    let catalog = input::catalog(paths)?;
+    without_problems(input::catalog(paths)?)
+}
+
+/// A catalog without problems: a tool that was left out would look removed.
+fn without_problems(catalog: Catalog) -> Result<Catalog, Failure> {
     if catalog.problems().is_empty() { Ok(catalog) } else { Err(Failure::Problems(catalog.problems().to_vec())) }
 }
 

@@ -1,28 +1,65 @@
 //! `toolmark eval`: measures the classifier, the identities and the gate on labelled data. Labels are read for scoring only.
 
 mod calls;
+pub(crate) mod decide;
 mod paper;
 mod print;
 
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
 use toolmark_core::evaluation::{DataSet, Decision, Evaluation, Label, Pair, ReadRowError, Tools};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::text::visible;
 
-use crate::cli::Eval;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{input, output};
 use calls::{Call, Verdicts};
+use decide::Decide;
 
 /// The data set that is built in.
 const PAPER: &str = "paper";
 /// From so many tools on, measuring shows a progress bar.
 const LONG: usize = 2_000;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Eval {
+    #[command(subcommand)]
+    command: Option<EvalCommand>,
+
+    /// A folder with `tools.jsonl` and any of `labels.jsonl`, `pairs.jsonl`, `calls.jsonl`, `decisions.jsonl`; or `paper`,
+    /// for what the paper behind the identities reports, on the real definitions of its four servers
+    #[arg(required = true)]
+    pub(crate) dir: Option<PathBuf>,
+
+    /// Definitions to use in place of the folder's `tools.jsonl`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum EvalCommand {
+    /// Let models choose a tool for every prompt of a folder, and record what they choose in `decisions.jsonl`
+    Decide(Box<Decide>),
+}
+
+impl Eval {
+    pub(crate) fn wants_json(&self) -> bool {
+        match &self.command {
+            Some(EvalCommand::Decide(arguments)) => arguments.json,
+            None => self.json,
+        }
+    }
+}
 
 /// A folder that holds nothing to measure.
 #[derive(Debug, thiserror::Error)]
@@ -55,8 +92,13 @@ struct Measured {
 }
 
 pub(crate) fn run(arguments: &Eval) -> Result<Exit, Failure> {
-    let built_in = arguments.dir.as_os_str() == PAPER;
-    let files = if built_in { paper::files() } else { Files::read(&arguments.dir, arguments.tools.as_deref())? };
+    if let Some(EvalCommand::Decide(arguments)) = &arguments.command {
+        return decide::run(arguments);
+    }
+    // The command line demands one.
+    let folder = arguments.dir.as_deref().unwrap_or(Path::new(""));
+    let built_in = folder.as_os_str() == PAPER;
+    let files = if built_in { paper::files() } else { Files::read(folder, arguments.tools.as_deref())? };
     let measured = Measured::of(&files).map_err(|error| Failure::refused(Exit::BadInput, &error))?;
     let report = built_in.then(|| paper::Report::of(&measured.data, &measured.evaluation));
     if arguments.json {

@@ -1,21 +1,61 @@
 //! `toolmark explain`: the pure part of the pipeline for one call, without calling: what is identified, validated, analyzed and judged.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::{Value, json};
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::facts::Reading;
+use toolmark_core::gate::Preset;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Decision;
 use toolmark_policy::Caller;
 use toolmark_runtime::{Examination, Outcome, Refusal, Request, UnknownTask, Workspace};
 
-use crate::cli::Explain as Arguments;
 use crate::commands::resolve;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Tools;
+use crate::place::StoreName;
 use crate::workspace::Written;
-use crate::{input, output};
+use crate::{input, output, place};
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainCall {
+    /// The call: a file with `{"name", "namespace"?, "arguments"}`
+    #[arg(value_name = "CALL.json")]
+    pub(crate) call: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// The task that the call belongs to: one of the configuration, or the built-in read-only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task: Option<String>,
+
+    /// The configuration with tasks, rules and behaviors [default: toolmark.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreName,
+
+    /// The lock file that says what was approved [default: toolmark.lock, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+
+    /// Who calls, for rules that name callers [default: local]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) caller: Option<String>,
+
+    /// How strict the gate is: observe, balanced, careful or read-only [default: as configured, or balanced]
+    #[arg(long, value_name = "PRESET")]
+    pub(crate) preset: Option<Preset>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A file that is not a call.
 #[derive(Debug, thiserror::Error)]
@@ -28,10 +68,10 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &ExplainCall) -> Result<Exit, Failure> {
     let written = Written::find(arguments.config.as_deref())?;
     let call = Call::read(input::document(&arguments.call)?.text())?;
-    let catalog = input::catalog(&arguments.tools.paths)?;
+    let catalog = place::tools(&written, &arguments.tools.paths, arguments.store.name.as_deref())?;
     let workspace = written.workspace(catalog, arguments.lock.as_deref(), arguments.preset)?;
     let refuse = |error: &UnknownTask| Failure::refused(Exit::BadInput, error);
     let task = arguments.task.as_deref().map(|name| workspace.tasks().find(name)).transpose();

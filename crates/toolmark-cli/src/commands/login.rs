@@ -11,11 +11,11 @@ use toolmark_core::text::visible;
 use toolmark_gateway::credentials;
 use toolmark_mcp::upstream::oauth::{Login, OAuthError, OAuthSettings, Vault, logout};
 
-use crate::cli::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 use crate::place;
+use crate::place::Place;
 use crate::workspace::Written;
 
 /// How long a person may take in the browser.
@@ -111,7 +111,9 @@ fn settings(written: &Written, pack: &str) -> Result<OAuthSettings, Failure> {
     }
     let connection = section.expand(&name, &|variable: &str| std::env::var(variable).ok());
     let connection = connection.map_err(|error| Failure::refused(Exit::BadInput, &error))?;
-    credentials::oauth(&name, &connection).ok().flatten().ok_or_else(not_asked)
+    let trust = credentials::trust(&connection, written.directory())
+        .map_err(|error| Failure::refused(Exit::BadInput, &error))?;
+    credentials::oauth(&name, &connection, trust).ok().flatten().ok_or_else(not_asked)
 }
 
 fn vault(written: &Written, place: &Place) -> Result<Vault, Failure> {

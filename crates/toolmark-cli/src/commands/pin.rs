@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::{Map, Value, json};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::drift::{Drift, Side};
@@ -11,12 +12,44 @@ use toolmark_core::names::PackName;
 use toolmark_gateway::GatewayBuilder;
 use toolmark_store::Location;
 
-use crate::cli::Pin;
 use crate::commands::diff;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Tools;
+use crate::place::Place;
 use crate::workspace::Written;
 use crate::{file, input, output, place};
+
+#[derive(Debug, Args)]
+pub(crate) struct Pin {
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// Without --tools: pin the packs of a configuration, as its gateway last saw them
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// The lock file to write [default: toolmark.lock, beside the configuration where one is pinned]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+
+    /// Keep the definitions too, so that a gateway can list the tools before their servers are there [default: as in the lock
+    /// file that is there]
+    #[arg(long, overrides_with = "no_definitions")]
+    pub(crate) definitions: bool,
+
+    /// Keep no definitions
+    #[arg(long, overrides_with = "definitions")]
+    pub(crate) no_definitions: bool,
+
+    /// Write nothing; exit with 1 when the lock file would change
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Packs of which nothing is remembered.
 #[derive(Debug, thiserror::Error)]
@@ -64,11 +97,17 @@ fn tools(arguments: &Pin) -> Result<(Catalog, PathBuf), Failure> {
         input::require_tools(&[])?;
     }
     let written = Written::find(place.config.as_deref())?;
+    let path = named(written.lock_path());
+    Ok((seen(place, written)?, path))
+}
+
+/// The tools of all packs of a configuration as its gateway last saw them. One pack that nobody has seen is an error: its tools would
+/// look as if they were gone.
+pub(crate) fn seen(place: &Place, written: Written) -> Result<Catalog, Failure> {
     let location = place.location(&written)?;
-    let (path, directory) = (named(written.lock_path()), written.directory().to_owned());
+    let directory = written.directory().to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let catalog = runtime.block_on(remembered(GatewayBuilder::new(written.config, directory), &location))?;
-    Ok((catalog, path))
+    runtime.block_on(remembered(GatewayBuilder::new(written.config, directory), &location))
 }
 
 async fn remembered(builder: GatewayBuilder, location: &Location) -> Result<Catalog, Failure> {
@@ -94,7 +133,7 @@ impl Explain for NeverSeen {
     }
 
     fn why(&self) -> String {
-        "a lock of half the tools would make the other half look new, not missing".into()
+        "half of the tools would make the other half look new, or gone".into()
     }
 
     fn fix(&self) -> String {

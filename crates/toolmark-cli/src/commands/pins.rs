@@ -13,10 +13,10 @@ use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_store::{HowPinned, Pin, Store};
 
-use crate::cli::Place;
 use crate::commands::{diff, resolve};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::place::Place;
 use crate::who;
 use crate::workspace::Written;
 use crate::{input, output};
@@ -178,7 +178,8 @@ fn list(arguments: &PinsList, known: &Known) -> Result<Exit, Failure> {
         let (how, by, since) = row.origin();
         let mark = row.pinned.map_or_else(|| "–".to_owned(), |pinned| pinned.mark().short());
         let state = row.state();
-        table.add_row([output::safe(row.name), output::painted(output::state(state), state), mark, how, by, since]);
+        // No colour: it would count as width, and only the last column can bear that.
+        table.add_row([output::safe(row.name), state.to_owned(), mark, how, by, since]);
     }
     output::line(table.trim_fmt())?;
     let changed = rows.iter().filter(|row| row.state() == "changed").count();
@@ -271,7 +272,7 @@ async fn forget(arguments: &PinsForget, known: &Known) -> Result<Exit, Failure> 
 impl Known {
     async fn read(place: &Place) -> Result<Self, Failure> {
         let written = Written::find(place.config.as_deref())?;
-        let store = place.open(&written, &PinsError::Volatile).await?;
+        let store = place.existing(&written, &PinsError::Volatile).await?;
         let failed = |error| Failure::refused(Exit::Failed, &error);
         let (pins, seen) = (store.pins().await.map_err(failed)?, store.seen_tools().await.map_err(failed)?);
         Ok(Self { store, pins, lock: written.lock()?, seen })

@@ -1,19 +1,45 @@
 //! `toolmark policy check`: are the rules and policies right, and what does each apply to?
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use toolmark_policy::Author;
 use toolmark_runtime::Workspace;
 
-use crate::cli::{Policy, PolicyCheck};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Tools;
+use crate::place::StoreName;
 use crate::workspace::Written;
-use crate::{input, output};
+use crate::{input, output, place};
 
 /// How many tools of a rule are named.
 const MOST_NAMED: usize = 5;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    /// Check rules and policies against tools, and show what each applies to
+    Check(PolicyCheck),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyCheck {
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// The configuration with the rules [default: toolmark.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreName,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) fn run(command: &Policy) -> Result<Exit, Failure> {
     match command {
@@ -23,7 +49,7 @@ pub(crate) fn run(command: &Policy) -> Result<Exit, Failure> {
 
 fn check(arguments: &PolicyCheck) -> Result<Exit, Failure> {
     let written = Written::find(arguments.config.as_deref())?;
-    let catalog = input::catalog(&arguments.tools.paths)?;
+    let catalog = place::tools(&written, &arguments.tools.paths, arguments.store.name.as_deref())?;
     let exit = input::show_problems(&catalog);
     let workspace = written.workspace(catalog, None, None)?;
     let applying = applying(&workspace);

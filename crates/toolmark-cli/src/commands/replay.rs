@@ -18,11 +18,11 @@ use toolmark_runtime::replay::{Change, Report};
 use toolmark_store::Store;
 
 use self::policy::New;
-use crate::cli::Place;
 use crate::commands::audit::{Which, existing, failed};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::place::Place;
 use crate::workspace::Written;
 
 #[derive(Debug, Args)]
@@ -64,11 +64,11 @@ async fn again(arguments: &ReplayCalls) -> Result<Exit, Failure> {
     let workspace = Arc::new(workspace(&store, &new, &written).await?);
     let mut filter = arguments.which.filter(&store).await?;
     filter.bodies = true;
-    let settings = ReplaySettings { filter, examples: arguments.limit_examples, workers };
+    let settings = ReplaySettings { filter, examples: arguments.limit_examples, workers, most: None };
     let bar = progress(arguments.json);
     let shown = bar.clone();
     let start = Instant::now();
-    let done = Arc::new(move |count| shown.set_position(count));
+    let done = Arc::new(move |count, _| shown.set_position(count));
     let report = replay(&store, Arc::clone(&workspace), Arc::new(new.config), &settings, done).await;
     let took = start.elapsed();
     bar.finish_and_clear();

@@ -1,16 +1,41 @@
 //! `toolmark resolve`: what a name means, by the same rule as a call.
 
+use clap::Args;
 use serde_json::json;
 use toolmark_core::catalog::ResolveError;
 use toolmark_core::explain::Explain as _;
 
-use crate::cli::Resolve;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{input, output};
+use crate::input::Tools;
+use crate::place::Place;
+use crate::workspace::Written;
+use crate::{input, output, place};
+
+#[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    /// A canonical name `pack.tool`, or a short name `tool`
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+
+    /// Leave out a pack; may be repeated
+    #[arg(long, value_name = "PACK")]
+    pub(crate) disable: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) fn run(arguments: &Resolve) -> Result<Exit, Failure> {
-    let catalog = input::without(input::catalog(&arguments.tools.paths)?, &arguments.disable)?;
+    let written = Written::find(arguments.place.config.as_deref())?;
+    let catalog = place::tools(&written, &arguments.tools.paths, arguments.place.store.name.as_deref())?;
+    let catalog = input::without(catalog, &arguments.disable)?;
     let exit = if arguments.json { input::exit_of(&catalog) } else { input::show_problems(&catalog) };
     match catalog.find(&arguments.name, |_| true) {
         Ok(tool) => {

@@ -1,21 +1,22 @@
 //! `toolmark store`: brings a store up to date, writes all of it out, and reads it in elsewhere.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader};
-use toolmark_core::explain::{Code, Explain, facts};
+use toolmark_core::explain::{Code, Explain};
 use toolmark_store::audit::Verification;
 use toolmark_store::transfer::{ExportStoreError, Exported, ImportStoreError, Imported};
 use toolmark_store::{Location, Migration, Store};
 
-use crate::cli::Place;
 use crate::exit::Exit;
 use crate::failure::{Failure, FileError};
 use crate::output;
+use crate::place::Place;
 use crate::place::{close, migrate};
 use crate::workspace::Written;
 
@@ -52,6 +53,7 @@ pub(crate) struct StoreExport {
 #[derive(Debug, Args)]
 pub(crate) struct StoreImport {
     /// An export, or `-` for standard input
+    #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
@@ -64,12 +66,8 @@ pub(crate) struct StoreImport {
 
 /// A store that there is nothing to do with.
 #[derive(Debug, thiserror::Error)]
-enum StoreUnusable {
-    #[error("a store in memory is gone when this command ends")]
-    Volatile,
-    #[error("there is no store `{0}`")]
-    Missing(String),
-}
+#[error("a store in memory is gone when this command ends")]
+struct StoreUnusable;
 
 impl StoreCommand {
     pub(crate) fn wants_json(&self) -> bool {
@@ -93,7 +91,7 @@ pub(crate) fn run(command: &StoreCommand) -> Result<Exit, Failure> {
 }
 
 async fn bring_up_to_date(arguments: &StoreMigrate) -> Result<Exit, Failure> {
-    let (store, place, done) = open(&arguments.place, false).await?;
+    let (store, place, done) = open(&arguments.place).await?;
     close(&store).await;
     let Migration { from, to } = done;
     if arguments.json {
@@ -109,7 +107,7 @@ async fn bring_up_to_date(arguments: &StoreMigrate) -> Result<Exit, Failure> {
 }
 
 async fn export(arguments: &StoreExport) -> Result<Exit, Failure> {
-    let (store, place, _) = open(&arguments.place, true).await?;
+    let (store, place) = to_read(&arguments.place).await?;
     let bar = progress(None);
     let told = |done: &Exported| show(&bar, done.bytes, done.rows);
     let done = if is_standard(&arguments.file) {
@@ -163,6 +161,9 @@ async fn to_file(
 async fn import(arguments: &StoreImport) -> Result<Exit, Failure> {
     let unreadable =
         |error: &std::io::Error| Failure::refused(Exit::BadInput, &FileError::reading(&arguments.file, error));
+    if is_standard(&arguments.file) && std::io::stdin().is_terminal() {
+        output::note("reading an export from standard input");
+    }
     let (mut from, size): (Box<dyn AsyncBufRead + Unpin>, _) = if is_standard(&arguments.file) {
         (Box::new(BufReader::new(tokio::io::stdin())), None)
     } else {
@@ -170,7 +171,7 @@ async fn import(arguments: &StoreImport) -> Result<Exit, Failure> {
         let size = file.metadata().await.map_err(|error| unreadable(&error))?.len();
         (Box::new(BufReader::with_capacity(256 * 1024, file)), Some(size))
     };
-    let (store, place, _) = open(&arguments.place, false).await?;
+    let (store, place, _) = open(&arguments.place).await?;
     let bar = progress(size);
     let done = store.import(&mut from, |done| show(&bar, done.bytes, done.rows)).await;
     bar.finish_and_clear();
@@ -216,20 +217,20 @@ fn tell(arguments: &StoreImport, place: &Location, done: &Imported, found: &Veri
     Ok(())
 }
 
-/// Opens the store of a place. One that is to be read must be there: an empty one would pass for it.
-async fn open(place: &Place, must_be_there: bool) -> Result<(Store, Location, Migration), Failure> {
-    let written = Written::find(place.config.as_deref())?;
-    let location = place.location(&written)?;
-    let refuse = |exit, error: StoreUnusable| Err(Failure::refused(exit, &error));
-    match &location {
-        Location::Memory => return refuse(Exit::BadInput, StoreUnusable::Volatile),
-        Location::File(path) if must_be_there && !path.exists() => {
-            return refuse(Exit::NotFound, StoreUnusable::Missing(location.to_string()));
-        }
-        Location::File(_) | Location::Postgres(_) => {}
+/// Opens the store of a place, or makes it.
+async fn open(place: &Place) -> Result<(Store, Location, Migration), Failure> {
+    let location = place.location(&Written::find(place.config.as_deref())?)?;
+    if location == Location::Memory {
+        return Err(Failure::refused(Exit::BadInput, &StoreUnusable));
     }
     let (store, done) = migrate(&location).await?;
     Ok((store, location, done))
+}
+
+/// Opens the store of a place to read it. It must be there: an empty one would pass for it.
+async fn to_read(place: &Place) -> Result<(Store, Location), Failure> {
+    let written = Written::find(place.config.as_deref())?;
+    Ok((place.existing(&written, &StoreUnusable).await?, place.location(&written)?))
 }
 
 fn is_standard(path: &Path) -> bool {
@@ -266,28 +267,14 @@ fn show(bar: &ProgressBar, bytes: u64, rows: u64) {
 
 impl Explain for StoreUnusable {
     fn code(&self) -> Code {
-        match self {
-            Self::Volatile => Code::new("store-volatile"),
-            Self::Missing(_) => Code::new("store-missing"),
-        }
+        Code::new("store-volatile")
     }
 
     fn why(&self) -> String {
-        match self {
-            Self::Volatile => "whatever is done to it would be done to nothing",
-            Self::Missing(_) => "an empty export would pass for what the store held",
-        }
-        .into()
+        "whatever is done to it would be done to nothing".into()
     }
 
     fn fix(&self) -> String {
         "name the store that the gateway uses with `--store`, or leave it out".into()
-    }
-
-    fn facts(&self) -> Map<String, Value> {
-        match self {
-            Self::Volatile => Map::new(),
-            Self::Missing(store) => facts([("store", json!(store))]),
-        }
     }
 }

@@ -10,10 +10,10 @@ use toolmark_core::exposure::ProfileName;
 use toolmark_core::text::visible;
 use toolmark_store::{Micros, NewToken, Scope, Token, TokenSecret};
 
-use crate::cli::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::place::Place;
 use crate::place::close;
 use crate::workspace::Written;
 
@@ -136,7 +136,8 @@ async fn create(arguments: &TokenCreate) -> Result<Exit, Failure> {
         output::note(&format!("`{}` is {}; this is the only time its secret is shown", token.name, good_for(&token)));
         output::line(shown)?;
     }
-    if !written.config.gateway.auth.tokens {
+    // Whoever decides says who it is, whether callers have to or not.
+    if !written.config.gateway.auth.tokens && !token.approver {
         output::warn("no token is asked for: set `tokens = true` in `[gateway.auth]`");
     }
     Ok(Exit::Success)
@@ -144,7 +145,7 @@ async fn create(arguments: &TokenCreate) -> Result<Exit, Failure> {
 
 async fn list(arguments: &TokenList) -> Result<Exit, Failure> {
     let written = Written::find(arguments.place.config.as_deref())?;
-    let store = arguments.place.open(&written, &TokenError::Volatile).await?;
+    let store = arguments.place.existing(&written, &TokenError::Volatile).await?;
     let rows = store.tokens().await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     close(&store).await;
     if arguments.json {
@@ -164,8 +165,8 @@ async fn list(arguments: &TokenList) -> Result<Exit, Failure> {
             output::safe(&token.name),
             token.id.to_string(),
             state(token).to_owned(),
-            names(&token.tasks),
-            names(&token.profiles),
+            if token.approver { "decides only".to_owned() } else { names(&token.tasks) },
+            if token.approver { "-".to_owned() } else { names(&token.profiles) },
             minute(token.created),
             time(token.last_used),
             time(token.expires),
@@ -177,7 +178,7 @@ async fn list(arguments: &TokenList) -> Result<Exit, Failure> {
 
 async fn revoke(arguments: &TokenRevoke) -> Result<Exit, Failure> {
     let written = Written::find(arguments.place.config.as_deref())?;
-    let store = arguments.place.open(&written, &TokenError::Volatile).await?;
+    let store = arguments.place.existing(&written, &TokenError::Volatile).await?;
     let failed = |error| Failure::refused(Exit::Failed, &error);
     let rows = store.tokens().await.map_err(failed)?;
     // Names are unique among those that can be revoked.
@@ -243,6 +244,7 @@ pub(crate) fn span(text: &str) -> Result<Duration, String> {
 fn good_for(token: &Token) -> String {
     let mut text = "good for ".to_owned();
     text.push_str(&match &token.tasks {
+        _ if token.approver => "deciding about calls, and for making none,".to_owned(),
         Scope::All => "every task".to_owned(),
         Scope::Only(names) => format!("the {} {}", if names.len() == 1 { "task" } else { "tasks" }, listed(names)),
     });
@@ -292,6 +294,7 @@ fn described(token: &Token) -> Map<String, Value> {
         ("id", json!(token.id.as_str())),
         ("name", json!(token.name)),
         ("state", json!(state(token))),
+        ("approver", json!(token.approver)),
         ("tasks", scope(&token.tasks)),
         ("profiles", scope(&token.profiles)),
         ("created", json!(token.created.to_string())),

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use serde_json::{Value, json};
+use toolmark_core::definition::Definition;
+use toolmark_core::display::{LanguageTag, Languages, Names, declare};
 use toolmark_core::explain::{Code, Explain};
 use toolmark_mcp::upstream::ListKind;
 
@@ -14,6 +16,10 @@ use crate::remote::Remote;
 pub(crate) struct ListTools {
     #[command(flatten)]
     gateway: Remote,
+
+    /// Show display names in these languages, the best first, such as `nl` or `nl-BE, en;q=0.5`
+    #[arg(long, value_name = "LANGUAGES", value_parser = Languages::accept)]
+    lang: Option<Languages>,
 
     /// Print JSON: the definitions as clients get them
     #[arg(long)]
@@ -34,8 +40,12 @@ pub(crate) fn run(arguments: &ListTools) -> Result<Exit, Failure> {
     }
     // Most lists have nothing to say there.
     let stated = tools.iter().any(|tool| state(tool).is_some());
-    let columns = ["name", "pack", "behavior", "known by", "state"];
-    let mut table = output::table(columns.get(..if stated { 5 } else { 4 }).unwrap_or(&columns));
+    let mut columns = vec!["name", "pack", "behavior", "known by"];
+    columns.extend(stated.then_some("state"));
+    if arguments.lang.is_some() {
+        columns.splice(1..1, ["display name", "language"]);
+    }
+    let mut table = output::table(&columns);
     for tool in &tools {
         let text = |pointer: &str| tool.pointer(pointer).and_then(Value::as_str).map(output::safe);
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
@@ -46,6 +56,9 @@ pub(crate) fn run(arguments: &ListTools) -> Result<Exit, Failure> {
             or_none(text("/_meta/dev.toolmark~1behavior/source")),
         ];
         row.extend(stated.then(|| or_none(state(tool))));
+        if let Some(languages) = &arguments.lang {
+            row.splice(1..1, displayed(tool, languages));
+        }
         table.add_row(row);
     }
     output::line(table)?;
@@ -66,6 +79,15 @@ async fn list(arguments: &ListTools) -> Result<Vec<Value>, Failure> {
     let tools: Result<Vec<Value>, _> = listing.items.iter().map(read).collect();
     gateway.close().await;
     tools.map_err(|error| Failure::refused(Exit::Failed, &NotATool(error.to_string())))
+}
+
+/// What people who want these languages call a tool, by what the list says, and in which language that is.
+fn displayed(tool: &Value, languages: &Languages) -> [String; 2] {
+    let Ok(definition) = Definition::of_value("list", tool) else { return ["–".to_owned(), "–".to_owned()] };
+    let mut names = Names::of(definition.name().as_str());
+    declare(&mut names, &definition.reading());
+    let shown = names.shown(languages, &LanguageTag::english());
+    [output::safe(shown.name.as_str()), shown.lang.map_or_else(|| "–".to_owned(), |lang| lang.to_string())]
 }
 
 fn name(tool: &Value) -> Option<String> {

@@ -2,27 +2,50 @@
 
 pub(crate) mod reload;
 
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
 use tokio_util::sync::CancellationToken;
 use toolmark_config::Config;
 use toolmark_core::text::visible;
-use toolmark_gateway::{Gateway, GatewayBuilder, PackState, Serve};
+use toolmark_gateway::{AgentSpans, Gateway, GatewayBuilder, PackState, Serve};
 use toolmark_mcp::upstream::oauth::Vault;
-use toolmark_store::Store;
-use toolmark_store::audit::{AuditSink, Durability, SinkSettings};
+use toolmark_store::audit::{AuditSink, Durability, NodeClaim, SinkSettings};
+use toolmark_store::{Location, Store, StoreError};
 
 use self::reload::Followed;
-use crate::cli::Up;
+use super::console;
+use crate::clients::absolute;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::place::StoreName;
 use crate::workspace::Written;
-use crate::{logs, output, place};
+use crate::{logs, output, place, who};
 
 /// How long the start waits for servers before it says which are late.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    /// The configuration [default: toolmark.toml, if it is there; otherwise the demo workspace]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Where to listen [default: as configured, or 127.0.0.1:7319]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// Serve no console
+    #[arg(long)]
+    pub(crate) no_console: bool,
+
+    #[command(flatten)]
+    pub(crate) store: StoreName,
+}
 
 pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -31,10 +54,11 @@ pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
 
 async fn up(arguments: &Up) -> Result<Exit, Failure> {
     let ended = wish_to_end()?;
-    let written = Written::find(arguments.config.as_deref())?;
-    logs::start(&written.config.telemetry.log)?;
+    let mut written = Written::find(arguments.config.as_deref())?;
+    written.config.console.enabled &= !arguments.no_console;
+    let spans = logs::start_for(&written.config)?;
     let (store, sink) = remember(&written, arguments.store.name.as_deref()).await?;
-    let served = serve(arguments, written, &store, &sink, ended).await;
+    let served = serve(arguments, written, &store, &sink, &spans, ended).await;
     // Also after a start that failed: the name of this node is given back, so that the next start need not wait for it.
     forget(&store, sink).await;
     served.map(|()| Exit::Success)
@@ -46,21 +70,35 @@ async fn serve(
     written: Written,
     store: &Store,
     sink: &AuditSink,
+    spans: &AgentSpans,
     ended: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
     let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
     let demo = written.path.is_none();
     let followed = Followed::new(&written);
     let vault = logins(&written, arguments.store.name.as_deref());
-    let gateway = start(written, store, sink, vault).await?;
-    let serve =
-        Serve::bind(Arc::clone(&gateway), listen).await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
+    // Callers from elsewhere have no use for paths of this machine.
+    let options = if listen.ip().is_loopback() {
+        found_with(arguments.config.as_deref(), arguments.store.name.as_deref())
+    } else {
+        String::new()
+    };
+    let gateway = start(written, store, sink, vault, options).await?;
+    spans.connect(&gateway);
+    let serve = match Serve::bind_for(Arc::clone(&gateway), listen, &who::name(None)).await {
+        Ok(serve) => serve,
+        Err(error) => {
+            gateway.stop().await;
+            return Err(Failure::refused(Exit::Failed, &error));
+        }
+    };
     let address = serve.address();
+    let console = serve.console_key().map(|key| shown_console(&gateway, address, key));
     let stop = CancellationToken::new();
     let running = tokio::spawn(serve.run(stop.clone()));
     output::line(format_args!("listening on http://{address}/mcp"))?;
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
-    introduce(&gateway, address, demo)?;
+    introduce(&gateway, address, demo, console.as_deref())?;
     match followed {
         Some(followed) => tokio::select! {
             () = ended => {}
@@ -88,12 +126,16 @@ pub(crate) async fn start(
     store: &Store,
     sink: &AuditSink,
     vault: Option<Vault>,
+    options: String,
 ) -> Result<Arc<Gateway>, Failure> {
     let lock = written.lock()?;
     let directory = written.directory().to_owned();
     let demo = written.path.is_none();
-    let mut builder =
-        GatewayBuilder::new(written.config, directory).lock(lock).store(store.clone()).audit(sink.clone());
+    let mut builder = GatewayBuilder::new(written.config, directory)
+        .lock(lock)
+        .store(store.clone())
+        .audit(sink.clone())
+        .found_with(options);
     if let Some(vault) = vault {
         builder = builder.vault(vault);
     }
@@ -102,6 +144,20 @@ pub(crate) async fn start(
     }
     let builder = builder.recall().await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     builder.start().map_err(|error| Failure::Problems(error.problems().to_vec()))
+}
+
+/// The options with which other commands find a gateway that was started with these. An address may hold a password.
+pub(crate) fn found_with(config: Option<&Path>, store: Option<&str>) -> String {
+    let quoted = |path: &Path| {
+        let path = output::safe(&absolute(path));
+        if path.contains(' ') { format!("'{path}'") } else { path }
+    };
+    let config = config.map(|path| format!(" --config {}", quoted(path))).unwrap_or_default();
+    let store = match store.map(Location::parse) {
+        Some(Ok(Location::File(path))) => format!(" --store {}", quoted(&path)),
+        _ => String::new(),
+    };
+    config + &store
 }
 
 /// Where tokens of logins are. Without such a place, packs that need a login say so.
@@ -116,18 +172,31 @@ pub(crate) async fn remember(written: &Written, named: Option<&str>) -> Result<(
         toolmark_config::values::Durability::Strict => Durability::Strict,
         toolmark_config::values::Durability::Batched => Durability::Batched,
     };
-    let failed = |error| Failure::refused(Exit::Failed, &error);
-    let claim = store.claim_node("local").await.map_err(failed)?;
-    let interrupted = store.recover_audit(&claim).await.map_err(failed)?;
+    match claimed(&store).await {
+        Ok(claim) => {
+            let sink = store.audit_sink_of(claim, SinkSettings { durability, ..SinkSettings::new("local") });
+            Ok((store, sink))
+        }
+        Err(error) => {
+            // A name that was taken before is given back.
+            place::close(&store).await;
+            Err(Failure::refused(Exit::Failed, &error))
+        }
+    }
+}
+
+/// The name of this node, once it is known what became of the calls of those that had it before.
+async fn claimed(store: &Store) -> Result<NodeClaim, StoreError> {
+    let claim = store.claim_node("local").await?;
+    let interrupted = store.recover_audit(&claim).await?;
     if interrupted > 0 {
         tracing::warn!(interrupted, "calls were under way when a gateway ended; nobody knows whether they ran");
     }
-    let sink = store.audit_sink_of(claim, SinkSettings { durability, ..SinkSettings::new("local") });
-    Ok((store, sink))
+    Ok(claim)
 }
 
 /// Who is there, where to connect, and what to try.
-fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), Failure> {
+fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool, console: Option<&str>) -> Result<(), Failure> {
     let tools = gateway.snapshot().workspace().catalog().len();
     for pack in gateway.packs() {
         let state = match pack.state() {
@@ -145,6 +214,9 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), F
     output::line("")?;
     output::line(format_args!("connect   claude mcp add --transport http toolmark http://{address}/mcp"))?;
     output::line(format_args!("only read http://{address}/mcp/read-only"))?;
+    if let Some(console) = console {
+        output::line(format_args!("console   {console}"))?;
+    }
     if demo {
         output::line("")?;
         output::line("This is the built-in demo workspace. Try a call that is blocked:")?;
@@ -155,6 +227,15 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool) -> Result<(), F
         output::line("Your own servers: `toolmark init` writes `toolmark.toml` from the clients you have.")?;
     }
     Ok(())
+}
+
+/// Where the console is. Its key is for the person at the terminal: what is written anywhere else may be read by others.
+fn shown_console(gateway: &Gateway, address: SocketAddr, key: &str) -> String {
+    let base = console::base(gateway.snapshot().config(), address);
+    if std::io::stdout().is_terminal() {
+        return console::address(&base, key);
+    }
+    format!("{base}/ (`toolmark console` makes an address that opens it)")
 }
 
 /// Hears from now on that somebody wants it to end, so that no signal finds nobody at home.

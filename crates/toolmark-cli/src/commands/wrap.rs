@@ -19,7 +19,7 @@ use crate::failure::{Failure, FileError};
 use crate::file::{replace, write_private};
 use crate::workspace::CONFIG;
 use crate::{input, output};
-use error::{NoFile, NotConfigured};
+use error::{NoFile, NotConfigured, NotWrapped};
 
 #[derive(Debug, Args)]
 pub(crate) struct Wrap {
@@ -142,13 +142,15 @@ pub(crate) fn undo(arguments: &Unwrap) -> Result<Exit, Failure> {
     let path = match &arguments.file {
         Some(file) => file.clone(),
         None => {
-            let places = arguments.places.chosen(client).into_iter().map(|location| location.path);
-            places.into_iter().find(|path| backup_of(path).is_file()).ok_or_else(|| refuse(UnwrapError::Record))?
+            let places: Vec<PathBuf> =
+                arguments.places.chosen(client).into_iter().map(|location| location.path).collect();
+            let found = places.iter().find(|path| backup_of(path).is_file()).cloned();
+            found.ok_or_else(|| not_wrapped(client, &places))?
         }
     };
     let backup = backup_of(&path);
     if !backup.is_file() {
-        return Err(refuse(UnwrapError::Record));
+        return Err(not_wrapped(client, std::slice::from_ref(&path)));
     }
     let record = Record::from_text(input::document(&backup)?.text()).map_err(refuse)?;
     if record.client() != client {
@@ -176,6 +178,12 @@ pub(crate) fn undo(arguments: &Unwrap) -> Result<Exit, Failure> {
     let how = if exact { "byte for byte" } else { "with the changes that were made since" };
     output::line(format_args!("{verb} {shown}, {how}"))?;
     Ok(Exit::Success)
+}
+
+/// Nothing was kept of any of these files.
+fn not_wrapped(client: Client, files: &[PathBuf]) -> Failure {
+    let backups: Vec<PathBuf> = files.iter().map(|file| backup_of(file)).collect();
+    Failure::refused(Exit::BadInput, &NotWrapped::new(client, &backups))
 }
 
 fn client(word: &str) -> Result<Client, Failure> {
@@ -244,7 +252,9 @@ fn require_configured(
     missing.extend(imported.problems.iter().filter_map(|problem| {
         problem.report().facts().get("server").and_then(|server| server.as_str()).map(ToOwned::to_owned)
     }));
-    if missing.is_empty() {
+    // A client that had no server yet would be left with one that cannot start.
+    let unreachable = arguments.url.is_none() && !arguments.config.is_file();
+    if missing.is_empty() && !unreachable {
         if imported.elsewhere > 0 {
             let servers = output::count(imported.elsewhere, "server");
             output::warn(&format!(

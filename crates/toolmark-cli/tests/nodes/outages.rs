@@ -185,6 +185,12 @@ mod postgres {
             let refused = number == 1 && text(&answer).starts_with("`write` was not called");
             assert!(ran || refused, "{answer}");
             assert_eq!(two.effects.of(number), u32::from(ran), "{answer}");
+            // The decision is not lost with it: the same call runs when it comes again.
+            if refused {
+                until("it can be taken up", || (two.shown(&first)["runs"][0]["state"] == "parked").then_some(()));
+                two.ran(&two.first, number);
+            }
+            assert_eq!(two.effects.of(number), 1);
         }
     }
 
@@ -265,6 +271,8 @@ mod postgres {
         two.cable.cut();
         assert!(question(&write(&two.second.address, 7)).is_some(), "the other asks anew and does not run it");
         two.effects.free(7);
+        // It ends while nothing can be written down, and its answer waits a little for that to pass.
+        std::thread::sleep(std::time::Duration::from_millis(100));
         two.cable.mend();
         let answer = running.join().expect("it ended").expect("an answer");
         assert_eq!(text(&answer), "wrote 7", "{answer}");

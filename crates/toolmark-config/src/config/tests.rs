@@ -10,7 +10,11 @@ use toolmark_core::problem::Problem;
 
 use super::*;
 use crate::expand::{Connection, UpstreamAuth};
-use crate::values::{Era, Grant, Transport, Trust};
+use crate::values::{Effort, Era, Grant, Transport, Trust};
+
+fn wanting(text: &str) -> toolmark_core::display::Languages {
+    toolmark_core::display::Languages::accept(text).unwrap()
+}
 
 /// The example of the design, with everything else that a file can say.
 const WHOLE: &str = r##"
@@ -114,9 +118,43 @@ task = "read-only"
 packs = ["github"]
 list_meta = "mark"
 
+[models.local]
+model = "openai-chat:qwen3"
+base_url = "http://${MODEL_HOST:-127.0.0.1:8080}/v1"
+key_variable = "LOCAL_KEY"
+headers = { X-Team = "${TEAM:-tools}" }
+timeout = "2min"
+attempts = 1
+allow_plain_http = true
+price = { input = 0, output = 0.5 }
+
 [agents.assistant]
 model = "openai:gpt-5"
+instructions = "Be brief."
+display_name = "Assistant"
+description = "Knows the repository."
 tools = ["github.*"]
+handoffs = ["second"]
+task = "read-only"
+max_turns = 5
+parallel_tool_calls = false
+settings = { temperature = 0.5, top_p = 1, max_output_tokens = 500, effort = "low", timeout = "1min", extra = { store = false } }
+
+[agents.second]
+model = "local"
+handoffs = ["assistant"]
+agents = ["assistant"]
+
+[agui]
+enabled = true
+frontend_tools = false
+names = false
+custom_events = true
+tool_display_name = true
+timeout = "2min"
+runs = 8
+keep = "2w"
+threads = 20
 
 [console]
 enabled = false
@@ -147,8 +185,8 @@ fn everything_that_a_file_can_say_is_read_into_its_type() {
     let merge: RawName = "merge_pull_request".parse().unwrap();
     let tool = github.tools.get(&merge).unwrap();
     assert_eq!(tool.behavior, Some("MUTATES|MERGE|PR".parse::<Behavior>().unwrap()));
-    assert_eq!(tool.display_name.as_ref().unwrap().get("nl-BE"), Some("Pull request samenvoegen"));
-    assert_eq!(tool.spoken.as_ref().unwrap().get("de"), Some("merge"));
+    assert_eq!(tool.display_name.as_ref().unwrap().get(&wanting("nl-BE")), Some("Pull request samenvoegen"));
+    assert_eq!(tool.spoken.as_ref().unwrap().get(&wanting("de")), Some("merge"));
     let settings = tool.settings(vec!["/srv".into()]);
     assert_eq!(settings.languages.keys().collect::<Vec<_>>(), ["/a/b", "/note", "/query"]);
     assert_eq!(settings.languages.get("/note"), Some(&None));
@@ -156,7 +194,12 @@ fn everything_that_a_file_can_say_is_read_into_its_type() {
     let (task, on_mismatch) = (&config.tasks.iter().next().unwrap().1, OnMismatch::Ask);
     assert_eq!((task.expect.len(), task.on_mismatch), (2, on_mismatch));
     assert_eq!(config.rules[0].arguments.as_ref().unwrap()["deep"], serde_json::json!({"not": 1.5}));
-    assert_eq!(config.agents.get(&"assistant".parse().unwrap()).unwrap()["model"], "openai:gpt-5");
+    let agent = config.agents.get(&"assistant".parse().unwrap()).unwrap();
+    assert_eq!(agent.model.as_ref().unwrap().provider(), Some(("openai", "gpt-5")));
+    assert_eq!((agent.settings.effort, agent.settings.top_p), (Some(Effort::Low), Some(1.0)));
+    assert_eq!(agent.settings.extra["store"], false);
+    let local = config.models.get(&"local".parse().unwrap()).unwrap();
+    assert_eq!(local.price.as_ref().unwrap().of(1_000_000, 2_000_000), 1.0);
     assert_eq!(config.gateway.limits.rate.unwrap().count(), 10);
 }
 
@@ -374,6 +417,23 @@ fn hostile_texts_are_refused_and_never_panic() {
 }
 
 #[test]
+fn threads_are_kept_for_a_while_and_so_many() {
+    let agui = read("").agui;
+    assert_eq!((agui.keep.duration(), agui.threads), (Duration::from_secs(30 * 86_400), 1000));
+    let agui = read("[agui]\nkeep = \"12h\"\nthreads = 5\n").agui;
+    assert_eq!((agui.keep.duration(), agui.threads), (Duration::from_secs(12 * 3600), 5));
+    for (text, message) in [
+        ("keep = \"0d\"", "no time at all would keep nothing"),
+        ("keep = 30", "a time such as"),
+        ("threads = 0", "no thread could ever begin"),
+        ("threads = -1", "threads"),
+    ] {
+        let found = problems(&format!("[agui]\n{text}\n"));
+        assert!(found.len() == 1 && found[0].contains(message), "{text}: {found:?}");
+    }
+}
+
+#[test]
 fn the_audit_is_read_and_what_it_cannot_mean_is_refused() {
     let audit = read(WHOLE).audit;
     assert_eq!(audit.retention.map(crate::values::Span::duration), Some(Duration::from_secs(90 * 86_400)));
@@ -399,4 +459,64 @@ fn the_audit_is_read_and_what_it_cannot_mean_is_refused() {
     }
     let found = problems("[gateway]\ndurability = \"strict\"\n[audit]\ndurability = \"batched\"\n");
     assert!(found[0].contains("config-conflict"), "{found:?}");
+}
+
+#[test]
+fn agents_and_models_that_refer_to_nothing_are_refused_with_what_there_is() {
+    let text = r#"
+[models.fast]
+model = "openai:gpt-5-mini"
+
+[models.loop]
+model = "fast"
+
+[models.broken]
+base_url = "example.com"
+key_variable = "A=B"
+attempts = 0
+price = { input = -1 }
+
+[agents.one]
+model = "quick"
+tools = ["a", "", "a"]
+handoffs = ["two", "one"]
+agents = ["five", "one"]
+task = "triage"
+max_turns = 0
+settings = { temperature = 3, top_p = -0.5, max_output_tokens = 0, effort = "huge", seed = 1 }
+
+[agents.three]
+model = "gemini:pro"
+
+[agents.four]
+model = "openai:"
+"#;
+    let found = problems(text).join("\n");
+    for expected in [
+        "6:1 config-value: `models.loop.model`: `fast` is no model of a provider",
+        "8:1 config-missing-key: `[models.broken]` has no `model`",
+        "`models.broken.base_url`: this is no address",
+        "`models.broken.key_variable`: this is no name of a variable",
+        "`models.broken.attempts`: it would never be asked",
+        "`models.broken.price.input`: a price is not below nothing",
+        "`[models.broken.price]` has no `output`",
+        "15:1 config-no-such-name: `agents.one.model` names the model `quick`, which is not there",
+        "`agents.one.tools[1]`: the text is empty",
+        "`agents.one.tools[2]`: `a` stands there twice",
+        "config-no-such-name: `agents.one.handoffs` names the agent `two`, which is not there",
+        "`agents.one.handoffs`: `one` would hand over to itself",
+        "config-no-such-name: `agents.one.agents` names the agent `five`, which is not there",
+        "`agents.one.agents`: `one` would ask itself",
+        "config-no-such-name: `agents.one.task` names the task `triage`, which is not there",
+        "`agents.one.max_turns`: its model would never be asked",
+        "`agents.one.settings.temperature`: it is not between 0 and 2",
+        "`agents.one.settings.top_p`: it is not between 0 and 1",
+        "`agents.one.settings.max_output_tokens`: nothing could be said",
+        "`agents.one.settings.effort`: `huge` is not one of its words",
+        "config-unknown-key: `seed` is no key of `[agents.one.settings]`",
+        "`agents.three.model`: the provider `gemini` is not known",
+        "`agents.four.model`: `openai:` names no model of its provider",
+    ] {
+        assert!(found.contains(expected), "{expected}\nis not in\n{found}");
+    }
 }

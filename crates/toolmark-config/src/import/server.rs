@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use toolmark_core::display::LanguageTag;
+use toolmark_core::names::RawName;
 use toolmark_core::text::visible;
 use toolmark_policy::pattern::Glob;
 
 use super::error::Refused;
 use super::{File, variables};
-use crate::sections::{OAuth, Pack, PackAuth, is_header, is_web_address};
+use crate::sections::{OAuth, Pack, PackAuth, Tool, is_header, is_web_address};
 use crate::tree::{Entry, Tree, Value};
-use crate::values::{Entries, Grant, Part, Secret, Template, Transport, is_environment_name, is_variable};
+use crate::values::{Entries, Grant, Localized, Part, Secret, Template, Transport, is_environment_name, is_variable};
 
 /// Keys that say nothing that Toolmark would have to know.
 const OF_NO_CONSEQUENCE: &[&str] =
@@ -133,6 +135,10 @@ impl Reader<'_, '_> {
             "disabled" => self.pack.enabled &= !is_true(value),
             "enabled" => self.pack.enabled &= !matches!(value.value, Value::Bool(false)),
             "includeTools" | "enabled_tools" => self.pack.allow = Some(globs(value)).filter(|globs| !globs.is_empty()),
+            "displayName" => self.pack.display_name = localized(value),
+            "signalText" => self.pack.spoken = localized(value),
+            // Other clients mean other things by `tools`; only what has names is taken.
+            "tools" if value.entries().iter().any(|tool| has_names(&tool.value)) => self.tools(value),
             "excludeTools" | "disabled_tools" | "disabledTools" => self.pack.deny = globs(value),
             "timeout" | "startup_timeout_ms" | "startup_timeout_sec" | "tool_timeout_sec" => self.timeout(entry),
             key if OF_NO_CONSEQUENCE.contains(&key) => {}
@@ -186,6 +192,28 @@ impl Reader<'_, '_> {
             }
         }
         Entries::new(read)
+    }
+
+    /// What people call tools.
+    fn tools(&mut self, value: &Tree) {
+        let mut all: Vec<(RawName, Tool)> = Vec::new();
+        for entry in value.entries().iter().filter(|entry| has_names(&entry.value)) {
+            let Ok(raw) = entry.key.parse::<RawName>() else {
+                self.file.note(
+                    entry.at,
+                    format!("`{}` of `{}` is no name of a tool", visible(&entry.key, 60), visible(self.key, 80)),
+                );
+                continue;
+            };
+            let tool = Tool {
+                display_name: entry.value.get("displayName").and_then(localized),
+                spoken: entry.value.get("signalText").and_then(localized),
+                ..Tool::default()
+            };
+            all.retain(|(known, _)| *known != raw);
+            all.push((raw, tool));
+        }
+        self.pack.tools = Entries::new(all);
     }
 
     fn headers(&mut self, entry: &Entry) {
@@ -245,6 +273,21 @@ impl Reader<'_, '_> {
             self.pack.limits.timeout = duration;
         }
     }
+}
+
+fn has_names(tool: &Tree) -> bool {
+    tool.get("displayName").is_some() || tool.get("signalText").is_some()
+}
+
+/// A text, or a text for each language; `pt_BR` is `pt-BR`.
+fn localized<const MAX: usize>(value: &Tree) -> Option<Localized<MAX>> {
+    if let Some(text) = value.text() {
+        return Localized::of([(None, text.to_owned())]);
+    }
+    Localized::of(value.entries().iter().filter_map(|entry| {
+        let tag = entry.key.replace('_', "-").parse::<LanguageTag>().and_then(LanguageTag::known).ok()?;
+        Some((Some(tag), entry.value.text()?.to_owned()))
+    }))
 }
 
 /// The kinds of servers under all the names that clients give them.

@@ -42,6 +42,26 @@ fn a_file_of_claude_desktop_is_taken_over() {
 }
 
 #[test]
+fn names_that_a_file_gives_servers_and_tools_are_taken_over() {
+    let text = r#"{"mcpServers": {"glt": {
+        "command": "glt-mcp",
+        "displayName": "Freight Tools",
+        "signalText": {"en": "Checking freight", "pt_BR": "Consultando frete", "klingonese": "x", "nl": "a\u202eb"},
+        "tools": {"glt_get_rates": {"displayName": {"en": "Get rates"}, "signalText": "Checking rates"}, "other": {"enabled": true}}
+    }}}"#;
+    let imported = read(Client::ClaudeDesktop, text);
+    let written = shown(&imported);
+    assert_eq!(
+        written,
+        "[packs.glt]\ncommand = \"glt-mcp\"\ndisplay_name = \"Freight Tools\"\n\
+         spoken = { en = \"Checking freight\", pt-BR = \"Consultando frete\" }\n\n\
+         [packs.glt.tools.glt_get_rates]\ndisplay_name = { en = \"Get rates\" }\nspoken = \"Checking rates\"\n"
+    );
+    let config = Config::read(&written, "written").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(config.packs.iter().next().unwrap().1, imported.packs[0].pack);
+}
+
+#[test]
 fn files_of_claude_code_hold_for_the_user_and_for_one_project() {
     let text = r#"{
         "numStartups": 3,

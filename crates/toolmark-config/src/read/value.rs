@@ -46,6 +46,21 @@ impl FromToml for u16 {
     }
 }
 
+impl FromToml for f64 {
+    fn from_toml(node: &Node<'_>, reader: &mut Reader) -> Option<Self> {
+        let read = match node.value {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            _ => None,
+        };
+        let read = read.filter(|number: &Self| number.is_finite());
+        if read.is_none() {
+            node.expected("a finite number", reader);
+        }
+        read
+    }
+}
+
 impl<T: FromToml> FromToml for Option<T> {
     fn from_toml(node: &Node<'_>, reader: &mut Reader) -> Option<Self> {
         T::from_toml(node, reader).map(Some)

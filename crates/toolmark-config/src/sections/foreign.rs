@@ -14,7 +14,7 @@ use toolmark_policy::pattern::Glob;
 use toolmark_policy::{CedarDefault, OneOrMany, Preset};
 
 use crate::read::{FromToml, Node, Reader, Refused, parsed};
-use crate::values::{Localized, Name, Rate, Redact, Size, Template, no_word};
+use crate::values::{Name, Rate, Redact, Size, Template, no_word};
 
 /// Reads a type with its own parser, whose error explains itself.
 macro_rules! explained {
@@ -155,6 +155,10 @@ text_schema! {
     GlobText = {"type": "string", "minLength": 1, "examples": ["read_*"]};
     /// One text or several.
     OneOrManyTexts = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]};
+    /// A language.
+    LanguageTagText = {"type": "string", "pattern": "^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$", "examples": ["en", "nl", "pt-BR", "zh-Hant"]};
+    /// A small picture.
+    IconText = {"type": "string", "examples": ["🔎", "data:image/png;base64,…"]};
     /// Any table.
     AnyTable = {"type": "object"};
 }
@@ -164,4 +168,3 @@ text_schema!(@impl Size, "Size", {"oneOf": [{"type": "string", "pattern": "^[0-9
 text_schema!(@impl Rate, "Rate", {"type": "string", "pattern": "^[1-9][0-9]* ?/ ?(s|m|min|h)$", "examples": ["100/s"]});
 text_schema!(@impl Redact, "Redact", {"type": "string", "minLength": 1, "examples": ["iban", "/user/email", "regex:[0-9]{16}"]});
 text_schema!(@impl Name, "Name", {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"});
-text_schema!(@impl Localized, "Localized", {"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]});

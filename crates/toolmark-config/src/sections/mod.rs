@@ -1,9 +1,13 @@
 //! The tables of `toolmark.toml`. Each is declared once; its type, defaults, reader and schema come from that declaration.
 
+mod agent;
+mod agui;
 mod approvals;
 mod audit;
+mod behavior;
 mod foreign;
 mod gateway;
+mod model;
 mod pack;
 mod pins;
 mod policy;
@@ -12,9 +16,13 @@ mod task;
 mod telemetry;
 mod tool;
 
+pub use agent::{Agent, AgentSettings};
+pub use agui::Agui;
 pub use approvals::{Approvals, Webhook};
 pub use audit::Audit;
+pub use behavior::BehaviorSection;
 pub use gateway::{Gateway, GatewayAuth, GatewayLimits, Jwt};
+pub use model::{ModelSection, Price};
 pub use pack::{OAuth, Pack, PackAuth, PackLimits};
 pub(crate) use pack::{is_header, is_web_address};
 pub use pins::Pins;

@@ -9,7 +9,9 @@ use toolmark_policy::pattern::Glob;
 use super::foreign::{DurationText, ExposureWord, GlobText};
 use super::tool::Tool;
 use crate::read::{Refused, Section, table, table_name};
-use crate::values::{Entries, Era, Grant, Name, Size, Template, Transport, Trust, is_environment_name};
+use crate::values::{
+    Entries, Era, Grant, Localized, Name, Sentences, Size, Template, Transport, Trust, is_environment_name,
+};
 
 table! {
     /// One MCP server: a program that is started (`command`) or an address that is called (`url`).
@@ -35,8 +37,14 @@ table! {
         pub headers: Entries<String, Template>,
         /// How Toolmark says who it is.
         pub auth: Option<PackAuth>,
+        /// A PEM file with the certificates that the server's must lead to, in place of those that this machine believes.
+        pub ca: Option<Template>,
         /// Which revision of MCP the server speaks.
         pub era: Era,
+        /// What people call it: a text, or a text for each language.
+        pub display_name: Option<Localized>,
+        /// What is said while one of its tools works that has no `spoken` of its own.
+        pub spoken: Option<Sentences>,
         /// False: the pack is not started and its tools are not listed.
         pub enabled: bool = true,
         /// The word before `__` in exposed names, in place of the name of the pack.
@@ -61,6 +69,20 @@ table! {
         /// What is known about single tools, by the server's own names.
         #[schemars(with = "Entries<String, Tool>")]
         pub tools: Entries<RawName, Tool>,
+        /// What is known about single prompts, by the server's own names.
+        pub prompts: Entries<String, Offer>,
+        /// What is known about single resources, by their addresses.
+        pub resources: Entries<String, Offer>,
+        /// What is known about single templates of resources.
+        pub templates: Entries<String, Offer>,
+    }
+}
+
+table! {
+    /// What an operator knows about a prompt, a resource or a template of resources.
+    pub struct Offer {
+        /// What people read in place of its name: a text, or a text for each language.
+        pub display_name: Option<Localized>,
     }
 }
 
@@ -137,7 +159,7 @@ impl Pack {
 
 /// What only one of the two kinds of servers has.
 const OF_PROGRAMS: &[&str] = &["args", "env", "env_file", "inherit_env", "cwd"];
-const OF_ADDRESSES: &[&str] = &["transport", "headers", "auth"];
+const OF_ADDRESSES: &[&str] = &["transport", "headers", "auth", "ca"];
 
 fn check(pack: &Pack, section: &mut Section<'_, '_>) {
     let table = table_name(section.path());
@@ -202,6 +224,14 @@ fn check(pack: &Pack, section: &mut Section<'_, '_>) {
     {
         let error = Refused::value("this is no address", "write `http://…` or `https://…`");
         section.refuse(Some("url"), &error.at_key(&format!("{}.url", section.path())));
+    }
+    if section.has("ca")
+        && let Some(url) = pack.url.as_ref().and_then(Template::as_literal)
+        && url.expose().starts_with("http://")
+    {
+        let message = "the address is called without encryption, and shows no certificate";
+        let error = Refused::value(message, "write `https://` in `url`, or remove `ca`");
+        section.refuse(Some("ca"), &error.at_key(&format!("{}.ca", section.path())));
     }
     if pack.command.as_ref().and_then(Template::as_literal).is_some_and(|command| command.expose().trim().is_empty()) {
         let error = Refused::value("the text is empty", "write the program that is to be started");

@@ -1,11 +1,13 @@
 //! `[profiles.NAME]`, `[names]` and `[console]`: what clients and people see.
 
+use toolmark_core::display::LanguageTag;
 use toolmark_core::exposure::{Mode, ProfileName};
 use toolmark_core::names::PackName;
+use toolmark_core::text::visible;
 
-use super::foreign::{ClientWord, ExposureWord};
+use super::foreign::{ClientWord, ExposureWord, LanguageTagText};
 use crate::read::{Refused, Section, table, table_name};
-use crate::values::{ListMeta, Name, is_locale};
+use crate::values::{ListMeta, Name};
 
 table! {
     /// A client and the address it uses: `/mcp/NAME`.
@@ -32,8 +34,15 @@ table! {
 table! {
     /// How names are chosen where nothing else says so.
     pub struct Names check check_names {
-        /// The language of display names, such as `en`.
-        pub default_locale: Option<String>,
+        /// The language of display names where nobody asks for another, or it is not there; without it, `en`.
+        #[schemars(with = "Option<LanguageTagText>")]
+        pub default_locale: Option<LanguageTag>,
+        /// Files with names in one language each, such as `locales/*.ftl`. The language is the last part of the name: `nl.ftl`.
+        pub locales: Vec<String>,
+        /// Whether `Accept-Language` of a request decides which titles old clients see in lists.
+        pub honour_accept_language: bool = true,
+        /// Whether `_meta["io.modelcontextprotocol/acceptLanguage"]` of a request does so (SEP-2792, which is a draft).
+        pub honour_language_meta: bool = false,
         /// How names are exposed.
         #[schemars(with = "ExposureWord")]
         pub exposure: Mode,
@@ -45,6 +54,14 @@ table! {
     pub struct Console {
         /// Whether it is served.
         pub enabled: bool = true,
+    }
+}
+
+impl Names {
+    /// The language of display names where nobody asks for another.
+    #[must_use]
+    pub fn default_language(&self) -> LanguageTag {
+        self.default_locale.clone().unwrap_or_else(LanguageTag::english)
     }
 }
 
@@ -84,8 +101,13 @@ fn check_profile(profile: &Profile, section: &mut Section<'_, '_>) {
 }
 
 fn check_names(names: &Names, section: &mut Section<'_, '_>) {
-    if names.default_locale.as_deref().is_some_and(|locale| !is_locale(locale)) {
-        let error = Refused::value("this is no language", "write `en`, `nl`, `pt-BR` or the like");
-        section.refuse(Some("default_locale"), &error.at_key("names.default_locale"));
+    for (at, pattern) in names.locales.iter().enumerate() {
+        if !pattern.ends_with(".ftl") && !pattern.ends_with(".toml") {
+            let error = Refused::value(
+                format!("`{}` is neither Fluent nor TOML", visible(pattern, 80)),
+                "name files that end in `.ftl` or `.toml`: `locales/*.ftl`",
+            );
+            section.refuse(Some("locales"), &error.at_key(&format!("names.locales[{at}]")));
+        }
     }
 }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use toolmark_core::behavior::Behavior;
+use toolmark_core::display::Icon;
 use toolmark_effects::settings::Settings;
 
-use super::foreign::{BehaviorText, DurationText, LanguageWord, Spoken};
+use super::foreign::{BehaviorText, DurationText, IconText, LanguageWord, Spoken};
 use crate::read::{FromToml, Node, Reader, table};
-use crate::values::{Entries, Localized};
+use crate::values::{Entries, Localized, Sentences};
 
 table! {
     /// What an operator knows about one tool.
@@ -17,8 +18,13 @@ table! {
         pub behavior: Option<Behavior>,
         /// What people read in place of its name: a text, or a text for each language.
         pub display_name: Option<Localized>,
-        /// What is said aloud in place of its name.
-        pub spoken: Option<Localized>,
+        /// What is said, aloud or as progress, while it works: a text, or a text for each language.
+        pub spoken: Option<Sentences>,
+        /// A small picture: one emoji, or a picture as `data:` address.
+        #[schemars(with = "Option<IconText>")]
+        pub icon: Option<Icon>,
+        /// The group that it is shown in: a text, or a text for each language.
+        pub category: Option<Localized>,
         /// What its arguments are written in, by name or JSON pointer: `sql:postgres`, `shell`, `path`; `none` for plain text.
         #[schemars(with = "Entries<String, LanguageWord>")]
         pub languages: Languages,

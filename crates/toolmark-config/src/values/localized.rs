@@ -1,48 +1,66 @@
 //! What people read, in one language or in several: `"Merge"`, or `{ en = "Merge", nl = "Samenvoegen" }`.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use toml::de::DeValue;
-use toolmark_core::text::{is_hidden, visible};
+use toolmark_core::display::{self, Icon, LanguageTag, Languages};
+use toolmark_core::text::visible;
 
-use crate::read::{FromToml, Node, Reader, Refused, below, in_order};
+use crate::read::{FromToml, Node, Reader, Refused, below, in_order, parsed};
 
-/// A text, by language.
+/// A text of at most `MAX` characters, by language.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Localized(Vec<(Option<String>, String)>);
+pub struct Localized<const MAX: usize = { display::NAME }>(Vec<(Option<LanguageTag>, String)>);
 
-impl Localized {
-    /// The texts with their languages, as written; `None` stands for every language that has no text of its own.
-    pub fn iter(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
-        self.0.iter().map(|(locale, text)| (locale.as_deref(), text.as_str()))
+/// What is said while a tool works, by language.
+pub type Sentences = Localized<{ display::SPOKEN }>;
+
+impl<const MAX: usize> Localized<MAX> {
+    /// The texts with their languages; `None` stands for every language that has no text of its own.
+    pub fn iter(&self) -> impl Iterator<Item = (Option<&LanguageTag>, &str)> {
+        self.0.iter().map(|(locale, text)| (locale.as_ref(), text.as_str()))
     }
 
-    /// The text for a language: its own, that of the same language elsewhere (`nl` for `nl-BE`), or the one for all.
+    /// The text for somebody who wants these languages: the closest, or the one for all.
     #[must_use]
-    pub fn get(&self, locale: &str) -> Option<&str> {
-        let exact = |wanted: &str| {
-            self.0.iter().find(|(name, _)| name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(wanted)))
-        };
-        let broad = locale.split(['-', '_']).next().unwrap_or(locale);
-        let found = exact(locale).or_else(|| exact(broad)).or_else(|| self.0.iter().find(|(name, _)| name.is_none()));
-        found.map(|(_, text)| text.as_str())
+    pub fn get(&self, languages: &Languages) -> Option<&str> {
+        let best = languages.lookup(self.0.iter().filter_map(|(tag, _)| tag.as_ref()));
+        let exact = |wanted: Option<&LanguageTag>| self.0.iter().find(|(tag, _)| tag.as_ref() == wanted);
+        best.and_then(|best| exact(Some(best))).or_else(|| exact(None)).map(|(_, text)| text.as_str())
+    }
+
+    /// A text for each language, such as another client's file has it; what cannot be shown is left out.
+    pub(crate) fn of(texts: impl IntoIterator<Item = (Option<LanguageTag>, String)>) -> Option<Self> {
+        let mut all: Vec<(Option<LanguageTag>, String)> = Vec::new();
+        for (tag, text) in texts {
+            let text = text.trim();
+            if display::is_safe(text, MAX) && !all.iter().any(|(known, _)| *known == tag) {
+                all.push((tag, text.to_owned()));
+            }
+        }
+        (!all.is_empty()).then_some(Self(all))
     }
 }
 
-impl FromToml for Localized {
+impl<const MAX: usize> FromToml for Localized<MAX> {
     fn from_toml(node: &Node<'_>, reader: &mut Reader) -> Option<Self> {
         match node.value {
-            DeValue::String(text) => readable(text, node, reader).map(|text| Self(vec![(None, text)])),
+            DeValue::String(text) => readable(text, MAX, node, reader).map(|text| Self(vec![(None, text)])),
             DeValue::Table(table) => {
-                let mut all = Vec::new();
+                let mut all: Vec<(Option<LanguageTag>, String)> = Vec::new();
                 for (key, value) in in_order(table) {
                     let at = value.span().start;
                     let value = Node { value: value.get_ref(), at, path: below(&node.path, key.get_ref()) };
-                    if !is_locale(key.get_ref()) {
-                        let message = format!("`{}` is no language", visible(key.get_ref(), 40));
-                        let error = Refused::value(message, "write `en`, `nl`, `pt-BR` or the like");
-                        reader.refuse(key.span().start, &error.at_key(&value.path));
+                    let text = value.text("a text", reader).and_then(|text| readable(text, MAX, &value, reader));
+                    match key.get_ref().parse::<LanguageTag>().and_then(LanguageTag::known) {
+                        Ok(tag) if all.iter().any(|(known, _)| known.as_ref() == Some(&tag)) => {
+                            let error = Refused::value(format!("`{tag}` has a text already"), "remove one of them");
+                            reader.refuse(key.span().start, &error.at_key(&value.path));
+                        }
+                        Ok(tag) => all.extend(text.map(|text| (Some(tag), text))),
+                        Err(error) => reader.refuse(key.span().start, &Refused::inner(&error).at_key(&value.path)),
                     }
-                    let text = value.text("a text", reader).and_then(|text| readable(text, &value, reader));
-                    all.extend(text.map(|text| (Some(key.get_ref().to_string()), text)));
                 }
                 Some(Self(all))
             }
@@ -54,23 +72,46 @@ impl FromToml for Localized {
     }
 }
 
-/// A name that nobody can see, or that runs backwards, would make two tools look like one.
-fn readable(text: &str, node: &Node<'_>, reader: &mut Reader) -> Option<String> {
-    let trimmed = text.trim();
-    if trimmed.is_empty() || trimmed.chars().count() > 80 || trimmed.chars().any(is_hidden) {
-        let message = format!("`{}` cannot be shown as a name", visible(text, 40));
-        let error = Refused::value(message, "write 1 to 80 characters that can be seen, in one line");
-        reader.refuse(node.at, &error.at_key(&node.path));
-        return None;
+impl<const MAX: usize> JsonSchema for Localized<MAX> {
+    fn inline_schema() -> bool {
+        true
     }
-    Some(trimmed.to_owned())
+
+    fn schema_name() -> Cow<'static, str> {
+        "Localized".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]})
+    }
 }
 
-/// True for what looks like a BCP 47 tag: `en`, `pt-BR`, `zh-Hant-TW`.
-pub(crate) fn is_locale(text: &str) -> bool {
-    let mut parts = text.split(['-', '_']);
-    let language = parts
-        .next()
-        .is_some_and(|first| (2..=8).contains(&first.len()) && first.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    language && parts.all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+impl FromToml for Icon {
+    fn from_toml(node: &Node<'_>, reader: &mut Reader) -> Option<Self> {
+        parsed(node, "an emoji, or a picture as `data:` address", reader, |text| {
+            text.parse().map_err(|error: display::ParseIconError| Refused::inner(&error))
+        })
+    }
+}
+
+impl FromToml for LanguageTag {
+    fn from_toml(node: &Node<'_>, reader: &mut Reader) -> Option<Self> {
+        parsed(node, "a language, such as `en`", reader, |text| {
+            text.parse().and_then(LanguageTag::known).map_err(|error| Refused::inner(&error))
+        })
+    }
+}
+
+/// A name that nobody can see, or that runs backwards, would make two tools look like one.
+fn readable(text: &str, max: usize, node: &Node<'_>, reader: &mut Reader) -> Option<String> {
+    let trimmed = text.trim();
+    // A letter and its mark are one letter, however they are written; everything else has to be what is shown.
+    let composed = display::safe(trimmed, max);
+    if display::is_safe(&composed, max) && composed == display::composed(trimmed) {
+        return Some(composed);
+    }
+    let message = format!("`{}` cannot be shown as a name", visible(text, 40));
+    let error = Refused::value(message, format!("write 1 to {max} characters that can be seen, in one line"));
+    reader.refuse(node.at, &error.at_key(&node.path));
+    None
 }

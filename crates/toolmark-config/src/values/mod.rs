@@ -4,6 +4,7 @@ mod duration;
 mod entries;
 mod localized;
 mod log_filter;
+mod model;
 mod name;
 mod rate;
 mod redact;
@@ -14,19 +15,21 @@ mod template;
 mod words;
 
 pub use entries::{Entries, Key};
-pub use localized::Localized;
-pub(crate) use localized::is_locale;
+pub use localized::{Localized, Sentences};
 pub use log_filter::{LogFilter, ParseLogFilterError};
+pub use model::{ModelText, PROVIDERS};
 pub use name::{Name, ParseNameError};
 pub use rate::Rate;
 pub use redact::Redact;
 pub use secret::Secret;
 pub use size::Size;
 pub use span::Span;
-pub use template::{Part, Template};
+pub use template::{Filled, Part, Template};
 pub(crate) use template::{is_environment_name, is_variable};
 pub(crate) use words::no_word;
-pub use words::{Durability, Era, FirstUse, Grant, KeptBodies, ListMeta, LogFormat, OnTimeout, Transport, Trust};
+pub use words::{
+    Durability, Effort, Era, FirstUse, Grant, KeptBodies, ListMeta, LogFormat, OnTimeout, Transport, Trust,
+};
 
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,11 @@ const UNITS: &[(&str, u64)] = &[("min", 60), ("h", 3_600), ("d", 86_400), ("w", 
 const MAX: u64 = 3_660 * 86_400;
 
 impl Span {
+    /// So many days.
+    pub(crate) const fn days(days: u32) -> Self {
+        Self(Duration::from_secs(days as u64 * 86_400))
+    }
+
     /// How long that is.
     #[must_use]
     pub const fn duration(self) -> Duration {

@@ -1,6 +1,7 @@
 //! Text with variables: `Bearer ${TOKEN}`. It has no value until an environment is given, and a missing variable is never the empty text.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::Secret;
 use crate::read::{FromToml, Node, Reader, Refused, parsed};
@@ -23,6 +24,15 @@ pub enum Part {
         /// What holds when the variable is not set or empty.
         default: Option<Secret>,
     },
+}
+
+/// A text with every variable replaced, which still knows what of it the environment gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// The text.
+    pub text: Secret,
+    /// Where in it the value of which variable stands, from front to back.
+    pub variables: Vec<(Range<usize>, String)>,
 }
 
 impl Template {
@@ -79,21 +89,31 @@ impl Template {
     /// # Errors
     /// The names of the variables that are not set and have no default, in order.
     pub fn expand(&self, environment: &impl Fn(&str) -> Option<String>) -> Result<Secret, Vec<String>> {
+        self.fill(environment).map(|filled| filled.text)
+    }
+
+    /// The same, for whoever has to tell what is written from what the environment gave.
+    ///
+    /// # Errors
+    /// The names of the variables that are not set and have no default, in order.
+    pub fn fill(&self, environment: &impl Fn(&str) -> Option<String>) -> Result<Filled, Vec<String>> {
         let mut whole = String::new();
-        let mut missing = Vec::new();
+        let (mut variables, mut missing) = (Vec::new(), Vec::new());
         for part in &self.0 {
             match part {
                 Part::Literal(text) => whole.push_str(text.expose()),
                 Part::Variable { name, default } => {
+                    let start = whole.len();
                     match (environment(name).filter(|value| !value.is_empty()), default) {
                         (Some(value), _) => whole.push_str(&value),
                         (None, Some(default)) => whole.push_str(default.expose()),
                         (None, None) => missing.push(name.clone()),
                     }
+                    variables.push((start..whole.len(), name.clone()));
                 }
             }
         }
-        if missing.is_empty() { Ok(Secret::new(whole)) } else { Err(missing) }
+        if missing.is_empty() { Ok(Filled { text: Secret::new(whole), variables }) } else { Err(missing) }
     }
 
     /// The text as it is written in `toolmark.toml`.

@@ -160,3 +160,24 @@ words! {
         Json = "json",
     }
 }
+
+words! {
+    /// How long a model thinks.
+    pub enum Effort {
+        /// Not at all.
+        None = "none",
+        /// Hardly.
+        Minimal = "minimal",
+        /// A little.
+        Low = "low",
+        /// As usual.
+        #[default]
+        Medium = "medium",
+        /// Long.
+        High = "high",
+        /// Longer.
+        Xhigh = "xhigh",
+        /// As long as it can.
+        Max = "max",
+    }
+}

@@ -77,7 +77,9 @@ impl Explain for WrapError {
         match self {
             Self::Unreadable(problem) => problem.report().fix().to_owned(),
             Self::Shape => "give the file in which the client keeps its MCP servers".into(),
-            Self::Already { .. } => "restore it first: `toolmark unwrap CLIENT`".into(),
+            Self::Already { .. } => {
+                "restore it first: `toolmark unwrap CLIENT`; an entry `toolmark` that was written by hand is removed by hand".into()
+            },
             Self::NoAddresses { .. } => "leave out `--url`, so that the client starts `toolmark stdio`".into(),
             Self::Failed { .. } => "make one plain table of its servers, or add Toolmark by hand".into(),
         }

@@ -20,6 +20,8 @@ pub enum BehaviorSource {
     Annotations,
     /// The built-in classifier.
     Inferred,
+    /// Models that were asked. They only contradict.
+    Models,
 }
 
 /// Whether a second opinion agrees. Exhaustive on purpose.
@@ -70,6 +72,7 @@ impl BehaviorSource {
             Self::Publisher => "publisher",
             Self::Annotations => "annotations",
             Self::Inferred => "inferred",
+            Self::Models => "models",
         }
     }
 }
@@ -164,6 +167,17 @@ impl KnownBehavior {
             (full, guess) => full.or(guess).map(Behavior::guarded),
         };
         known
+    }
+
+    /// The same after others were heard who contradict what is claimed. The tool is disputed then, unless the operator has spoken.
+    #[must_use]
+    pub fn contradicted(mut self, by: Vec<Disagreement>) -> Self {
+        let claimed = matches!(self.source, Some(BehaviorSource::Publisher | BehaviorSource::Annotations));
+        if claimed && !by.is_empty() {
+            self.agreement = Agreement::Disputed;
+        }
+        self.disagreements.extend(by);
+        self
     }
 
     fn settled(mut self, behavior: Behavior, source: BehaviorSource, agreement: Agreement) -> Self {

@@ -3,11 +3,13 @@
 //! `serde_json` stays the type for arguments and schemas in flight. This reader is for snapshots: it keeps numbers as they
 //! were written, refuses duplicate keys and lone surrogates instead of repairing them, and never recurses further than its limit.
 
+mod plain;
 mod read;
 mod skim;
 
 use std::borrow::Cow;
 
+pub use plain::plain_length;
 pub use read::{Limits, ReadJsonError, ReadJsonErrorKind, read, read_with};
 pub use skim::Skim;
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::Json;
+use super::{Json, plain_length};
 use crate::explain::{Code, Explain, facts};
 
 /// How much one document may hold before it is refused.
@@ -70,9 +70,6 @@ struct Reader<'a> {
     values: usize,
     limits: Limits,
 }
-
-/// How many bytes of a string are looked at together.
-const STRETCH: usize = 32;
 
 /// Objects with more entries than this look for a repeated key with a set.
 const FEW_KEYS: usize = 24;
@@ -419,15 +416,7 @@ impl<'a> Reader<'a> {
 
     /// Moves over everything in a string that needs no attention.
     fn plain(&mut self) {
-        let special = |byte: &u8| *byte == b'"' || *byte == b'\\' || *byte < 0x20;
-        // Stretches without an early exit become vector instructions.
-        for stretch in self.bytes.get(self.at..).unwrap_or_default().chunks(STRETCH) {
-            if stretch.iter().fold(false, |found, byte| found | special(byte)) {
-                self.at += stretch.iter().position(special).unwrap_or(0);
-                return;
-            }
-            self.at += stretch.len();
-        }
+        self.at += plain_length(self.bytes.get(self.at..).unwrap_or_default());
     }
 
     fn broken_string(&self) -> ReadJsonErrorKind {

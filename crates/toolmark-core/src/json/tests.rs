@@ -105,3 +105,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_first_byte_that_needs_attention_is_found_wherever_it_stands_and_whatever_follows() {
+    for length in 0..200 {
+        let plain: Vec<u8> =
+            (0..length).map(|n| [b'a', 0x7f, 0x80, 0xa2, 0xdc, 0xff, b' ', b'!', b'#', b'[', b']'][n % 11]).collect();
+        assert_eq!(plain_length(&plain), plain.len(), "nothing to find");
+        for place in 0..length {
+            for special in [b'"', b'\\', 0x00, 0x1f, b'\n'] {
+                let mut bytes = plain.clone();
+                bytes[place] = special;
+                assert_eq!(plain_length(&bytes), place, "{special:#x} in {length} bytes");
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn plain_stretches_end_where_a_look_at_every_byte_says(bytes in prop::collection::vec(any::<u8>(), 0..150)) {
+        let one_by_one = bytes.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
+        prop_assert_eq!(plain_length(&bytes), one_by_one.unwrap_or(bytes.len()));
+    }
+}

@@ -1,5 +1,7 @@
 //! Names that are derived and never parsed back into a tool: what a consumer sees, where a decision is stored, what a span is called.
 
+use std::sync::Arc;
+
 use super::text_name;
 
 /// What one consumer sees, rendered for its profile. Only the table that made it can turn it back into a tool.
@@ -16,7 +18,7 @@ pub struct TraceName(Box<str>);
 
 /// What a person reads. Two tools may share one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DisplayName(Box<str>);
+pub struct DisplayName(Arc<str>);
 
 text_name!(ExposedName);
 text_name!(ApprovalKey);
@@ -42,7 +44,7 @@ impl TraceName {
 }
 
 impl DisplayName {
-    pub(crate) fn new(text: impl Into<Box<str>>) -> Self {
+    pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
 }

@@ -55,12 +55,14 @@
 
 mod canonical;
 mod derived;
+mod flat;
 mod lookup;
 mod pack;
 mod raw;
 
 pub use canonical::{CanonicalName, ParseCanonicalNameError};
 pub use derived::{ApprovalKey, DisplayName, ExposedName, TraceName};
+pub use flat::{LONGEST_FLAT_NAME, flat_name, flat_name_apart};
 pub use lookup::LookupKey;
 pub use pack::{PackName, ParsePackNameError};
 pub use raw::{ParseRawNameError, RawName};

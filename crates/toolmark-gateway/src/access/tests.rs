@@ -14,6 +14,24 @@ async fn shown(access: &Access, token: &str, task: Option<&str>) -> Result<Arc<s
     admitted.map(|admitted| Arc::clone(&admitted.principal)).map_err(|refusal| refusal.response().status())
 }
 
+#[tokio::test]
+async fn a_token_is_good_from_the_moment_it_exists() {
+    let store = Store::in_memory(&Settings::new(|| Micros::from(SystemTime::now()))).await.expect("a store");
+    let auth = GatewayAuth { tokens: true, jwt: None };
+    let access = Access::of(&auth, Some(store.clone()), None).expect("access");
+    for name in ["one", "two", "three"] {
+        // Whatever was read for a stranger a moment ago knows nothing of the token that comes next.
+        let stranger = TokenSecret::random().expect("random numbers");
+        let refused = shown(&access, stranger.reveal().expose_secret(), None).await;
+        assert_eq!(refused, Err(http::StatusCode::UNAUTHORIZED));
+        let secret = TokenSecret::random().expect("random numbers");
+        let new = NewToken { name: name.into(), ..NewToken::default() };
+        store.create_token(&new, &secret).await.expect("a token");
+        let admitted = shown(&access, secret.reveal().expose_secret(), None).await;
+        assert_eq!(admitted.as_deref(), Ok(format!("token:{name}").as_str()));
+    }
+}
+
 #[test]
 fn a_token_lets_in_where_it_is_for_and_until_it_is_revoked_or_over() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -22,7 +40,7 @@ fn a_token_lets_in_where_it_is_for_and_until_it_is_revoked_or_over() {
         let auth = GatewayAuth { tokens: true, jwt: None };
         let mut access = Access::of(&auth, Some(store.clone()), None).expect("access");
         if let Some(tokens) = &mut access.tokens {
-            (tokens.fresh, tokens.retry) = (Duration::ZERO, Duration::ZERO);
+            tokens.fresh = Duration::ZERO;
         }
         let secrets: Vec<_> = (0..4).map(|_| TokenSecret::random().expect("random numbers")).collect();
         let texts: Vec<_> = secrets.iter().map(|secret| secret.reveal().expose_secret().to_owned()).collect();

@@ -13,7 +13,7 @@ use super::{Admitted, Allowed, Why};
 
 /// How long a revoked token may still be good: within this time the store is not asked again.
 const FRESH: Duration = Duration::from_secs(1);
-/// How soon the store is asked again about a token that is not known.
+/// How soon the store is asked again about tokens that are not known; whoever shows one waits for that.
 const RETRY: Duration = Duration::from_millis(100);
 /// How often uses are written down.
 const NOTED: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ pub(super) struct KnownTokens {
     current: ArcSwapOption<Known>,
     asking: tokio::sync::Mutex<Option<Instant>>,
     pub(super) fresh: Duration,
-    pub(super) retry: Duration,
+    retry: Duration,
 }
 
 struct Known {
@@ -49,9 +49,11 @@ impl KnownTokens {
     /// Who shows this text. Asks the store only when what is in memory may be old.
     pub(super) async fn find(&self, shown: &str) -> Result<Arc<Admitted>, Why> {
         let hash = TokenSecret::parse(shown).map_err(|error| Why::Invalid(error.code(), error.to_string()))?.hash();
+        let arrived = Instant::now();
         let mut known = self.no_older_than(self.fresh).await?;
         if !known.by_hash.contains_key(&hash) {
-            known = self.no_older_than(self.retry).await?;
+            // It may be younger than what is in memory.
+            known = Box::pin(self.asked_after(arrived)).await?;
         }
         let unknown = || {
             let error = toolmark_store::TokenRefused::Unknown;
@@ -80,6 +82,22 @@ impl KnownTokens {
         if let Some(known) = self.current.load_full().filter(fresh) {
             return Ok(known);
         }
+        self.ask_and_keep(&mut noted).await
+    }
+
+    /// What the store says after a moment. A flood of guesses still asks it no more often than every `retry`.
+    async fn asked_after(&self, moment: Instant) -> Result<Arc<Known>, Why> {
+        let mut noted = self.asking.lock().await;
+        if let Some(known) = self.current.load_full() {
+            if known.asked > moment {
+                return Ok(known);
+            }
+            tokio::time::sleep(self.retry.saturating_sub(known.asked.elapsed())).await;
+        }
+        self.ask_and_keep(&mut noted).await
+    }
+
+    async fn ask_and_keep(&self, noted: &mut Option<Instant>) -> Result<Arc<Known>, Why> {
         let known = Arc::new(self.ask().await.map_err(|error| {
             tracing::error!(%error, "the tokens cannot be read, so nobody is let in");
             Why::Unavailable

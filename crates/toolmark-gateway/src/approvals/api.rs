@@ -3,6 +3,7 @@
 //! A token of a client never decides: an agent could approve its own calls.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -15,11 +16,16 @@ use toolmark_core::explain::{Code, Explain};
 use toolmark_mcp::downstream::Body;
 use toolmark_runtime::approve::{DecideError, Desk, DeskEvent};
 use toolmark_store::approvals::AskFilter;
-use toolmark_store::{Micros, Store, StoreError, Token, TokenSecret};
+use toolmark_store::{Micros, Store, StoreError};
 
-use super::ANSWERS;
 use super::ruling::{ReadRulingError, Written};
 use super::webhook::AnswerKey;
+use super::{ANSWERS, extras};
+use crate::console::keeper::{Approver, Keeper, NotKept, bearer};
+use crate::console::look::Look;
+use crate::console::query::Query;
+use crate::console::{assets, is_json};
+use crate::gateway::Gateway;
 
 /// No decision is longer.
 const LARGEST: usize = 256 * 1024;
@@ -36,6 +42,8 @@ pub(crate) struct Api {
     desk: Desk,
     store: Store,
     answers: AnswerKey,
+    gateway: Arc<Gateway>,
+    keeper: Arc<Keeper>,
 }
 
 /// Why a request gets no answer here.
@@ -67,9 +75,14 @@ enum ApiError {
 
 impl Api {
     /// Over a desk and the store behind it.
-    pub(crate) async fn new(desk: Desk, store: Store) -> Result<Self, StoreError> {
+    pub(crate) async fn new(
+        desk: Desk,
+        store: Store,
+        gateway: Arc<Gateway>,
+        keeper: Arc<Keeper>,
+    ) -> Result<Self, StoreError> {
         let answers = AnswerKey::new(store.shared_key(ANSWERS).await?);
-        Ok(Self { desk, store, answers })
+        Ok(Self { desk, store, answers, gateway, keeper })
     }
 
     /// True for addresses that are answered here.
@@ -97,40 +110,48 @@ impl Api {
         if let (&["approvals", id, "decision"], &Method::POST) = (parts.as_slice(), &method) {
             return self.decide(id.parse()?, request, peer).await;
         }
-        let token = self.approver(request.headers()).await?;
-        match (parts.as_slice(), &method) {
-            (["approvals"], &Method::GET) => self.list(request.uri().query().unwrap_or_default()).await,
-            (["approvals", "events"], &Method::GET) => self.events().await,
-            (["approvals", id], &Method::GET) => self.show(id.parse()?).await,
+        let who = self.approver(request.headers()).await?;
+        let look = self.look(request.uri().query(), request.headers())?;
+        let reader = look.clone();
+        let mut response = match (parts.as_slice(), &method) {
+            (["approvals"], &Method::GET) => self.list(request.uri().query().unwrap_or_default(), &look).await,
+            (["approvals", "events"], &Method::GET) => self.events(look).await,
+            (["approvals", id], &Method::GET) => self.show(id.parse()?, &look).await,
             (["grants"], &Method::GET) => {
                 let grants = self.store.grants(true).await?;
-                let grants: Vec<Value> = grants.iter().map(toolmark_core::approval::Grant::to_json).collect();
+                let grants: Vec<Value> = grants.iter().map(|grant| extras::grant(grant, &look)).collect();
                 Ok(answer(StatusCode::OK, &json!({ "grants": grants })))
             }
             (["grants", id], &Method::DELETE) => {
                 let id: GrantId = id.parse()?;
-                let by = given(&token.name, Way::Http, peer);
+                let by = who.given(peer);
                 self.desk.revoke(id, &by).await?;
                 Ok(answer(StatusCode::OK, &json!({"id": id, "revoked": by.to_json()})))
             }
             (["approvals", ..] | ["grants", ..], _) if parts.len() <= 3 => Err(ApiError::Method),
             _ => Err(ApiError::NotFound),
-        }
+        }?;
+        reader.mark(&mut response);
+        Ok(response)
     }
 
     /// Who decides here.
-    async fn approver(&self, headers: &HeaderMap) -> Result<Token, ApiError> {
-        let shown = bearer(headers).ok_or(ApiError::NoToken)?;
-        let secret = TokenSecret::parse(shown).map_err(|_| ApiError::NoToken)?;
-        match self.store.check_token(&secret).await {
-            Ok(token) if token.approver => Ok(token),
-            Ok(_) => Err(ApiError::NoApprover),
-            Err(toolmark_store::TokenRefused::Store(error)) => Err(error.into()),
-            Err(_) => Err(ApiError::NoToken),
-        }
+    async fn approver(&self, headers: &HeaderMap) -> Result<Approver, ApiError> {
+        self.keeper.approver(headers).await.map_err(|refused| match refused {
+            NotKept::Missing => ApiError::NoToken,
+            NotKept::NoApprover => ApiError::NoApprover,
+            NotKept::Store(error) => error.into(),
+        })
     }
 
-    async fn list(&self, query: &str) -> Result<Response<Body>, ApiError> {
+    /// What whoever asks reads.
+    fn look(&self, query: Option<&str>, headers: &HeaderMap) -> Result<Look, ApiError> {
+        let lang = query.into_iter().flat_map(|query| query.split('&')).find(|pair| pair.starts_with("lang="));
+        let query = Query::read(lang, &[]).map_err(|_| ApiError::Query("lang"))?;
+        Look::new(self.gateway.snapshot(), headers, &query).map_err(|_| ApiError::Query("lang"))
+    }
+
+    async fn list(&self, query: &str, look: &Look) -> Result<Response<Body>, ApiError> {
         let find = |name: &str| query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name));
         let state = find("state").map_or("pending", |(_, state)| state);
         if !STATES.contains(&state) {
@@ -142,14 +163,14 @@ impl Api {
             find("limit").map(|(_, limit)| limit.parse()).transpose().map_err(|_| ApiError::Query("limit"))?;
         let limit = limit.unwrap_or(PAGE).clamp(1, MOST);
         let asks = self.store.asks(&filter, before, limit).await?;
-        let asks: Vec<Value> = asks.iter().map(Ask::to_json).collect();
+        let asks: Vec<Value> = asks.iter().map(|ask| extras::ask(ask, look)).collect();
         let pending = self.store.pending_asks().await?;
         Ok(answer(StatusCode::OK, &json!({"approvals": asks, "pending": pending})))
     }
 
-    async fn show(&self, id: AskId) -> Result<Response<Body>, ApiError> {
+    async fn show(&self, id: AskId, look: &Look) -> Result<Response<Body>, ApiError> {
         let ask = self.store.ask(id).await?.ok_or(DecideError::Unknown)?;
-        let mut shown = ask.to_json();
+        let mut shown = extras::whole(&ask, look);
         let proposals = self.desk.proposals(&ask).await?;
         let proposals: Vec<Value> = proposals
             .iter()
@@ -172,16 +193,10 @@ impl Api {
     {
         let by = match bearer(request.headers()) {
             Some(shown) if self.answers.fits(id, shown) => given("webhook", Way::Webhook, peer),
-            _ => given(&self.approver(request.headers()).await?.name, Way::Http, peer),
+            _ => self.approver(request.headers()).await?.given(peer),
         };
         // Pages of others can send forms, but not this.
-        let json = request.headers().get(header::CONTENT_TYPE).is_some_and(|kind| {
-            kind.as_bytes()
-                .split(|byte| *byte == b';')
-                .next()
-                .is_some_and(|kind| kind.trim_ascii() == b"application/json")
-        });
-        if !json {
+        if !is_json(request.headers()) {
             return Err(ApiError::Media);
         }
         let body = Limited::new(request.into_body(), LARGEST).collect().await.map_err(|_| ApiError::TooLarge)?;
@@ -192,14 +207,15 @@ impl Api {
     }
 
     /// What is open now, and everything that happens to questions from now on.
-    async fn events(&self) -> Result<Response<Body>, ApiError> {
+    async fn events(&self, look: Look) -> Result<Response<Body>, ApiError> {
         let mut happening = self.desk.events();
         let filter = AskFilter { state: Some("pending".into()), ..AskFilter::default() };
         let open = self.store.asks(&filter, None, MOST).await?;
         let (sender, receiver) = mpsc::channel::<Bytes>(64);
         let (desk, store) = (self.desk.clone(), self.store.clone());
         tokio::spawn(async move {
-            let list = |open: &[Ask]| json!({"approvals": open.iter().map(Ask::to_json).collect::<Vec<_>>()});
+            let list =
+                |open: &[Ask]| json!({"approvals": open.iter().map(|ask| extras::ask(ask, &look)).collect::<Vec<_>>()});
             let mut next = Some(event("open", &list(&open)));
             loop {
                 if let Some(event) = next.take()
@@ -208,8 +224,8 @@ impl Api {
                     return;
                 }
                 next = match tokio::select! { event = happening.recv() => event, () = sender.closed() => return } {
-                    Ok(DeskEvent::Asked(ask)) => Some(event("asked", &ask.to_json())),
-                    Ok(DeskEvent::Settled(ask)) => Some(event("settled", &ask.to_json())),
+                    Ok(DeskEvent::Asked(ask)) => Some(event("asked", &extras::ask(&ask, &look))),
+                    Ok(DeskEvent::Settled(ask)) => Some(event("settled", &extras::ask(&ask, &look))),
                     // Too slow for all of it: begin again with what is open.
                     Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
                         happening = desk.events();
@@ -234,17 +250,12 @@ fn given(by: &str, way: Way, peer: SocketAddr) -> Given {
     Given { by: by.to_owned(), way, at: Micros::from(SystemTime::now()), from: Some(peer.to_string()) }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = text.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
 fn answer(status: StatusCode, value: &Value) -> Response<Body> {
     let mut response = Response::new(Body::whole(Bytes::from(value.to_string())));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    assets::guard(response.headers_mut());
     response
 }
 

@@ -50,7 +50,16 @@ pub(super) struct ReadRulingError(String);
 
 impl Written {
     pub(super) fn read(text: &[u8]) -> Result<Self, ReadRulingError> {
-        serde_json::from_slice(text).map_err(|error| ReadRulingError(visible(&error.to_string(), 300)))
+        if !text.trim_ascii_start().starts_with(b"{") {
+            return Err(ReadRulingError("it is no object".into()));
+        }
+        let written: Self =
+            serde_json::from_slice(text).map_err(|error| ReadRulingError(visible(&error.to_string(), 300)))?;
+        // An answer that reaches less far than somebody believes would be given again and again.
+        if !written.vary.is_empty() && written.scope.is_some_and(|scope| scope != Scope::Pattern) {
+            return Err(ReadRulingError("`vary` is for the scope `pattern`".into()));
+        }
+        Ok(written)
     }
 
     /// What it means for a question.

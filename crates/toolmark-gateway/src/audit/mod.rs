@@ -88,7 +88,11 @@ impl AuditRecorder {
             row.reasons =
                 record.verdict.to_json().get("reasons").map(|reasons| self.redactor.value(reasons).to_string().into());
             let by = |reason: &Reason| reason.facts.get("rule").or_else(|| reason.facts.get("policy")).cloned();
-            let rules: Vec<Value> = record.verdict.reasons().iter().filter_map(by).collect();
+            let answered = match record.examination.outcome() {
+                toolmark_runtime::Outcome::Answered(answered) => Some(Value::from(answered.by().id())),
+                _ => None,
+            };
+            let rules: Vec<Value> = record.verdict.reasons().iter().filter_map(by).chain(answered).collect();
             row.rules = (!rules.is_empty()).then(|| serde_json::json!(rules).to_string().into());
             row.code = record.verdict.deciding().next().map(|reason| Arc::from(reason.code));
         }
@@ -101,8 +105,11 @@ impl AuditRecorder {
         row.result_size = record.result.map(|result| result.len() as u64);
         row.bodies = self.bodies(record);
         let nanos = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let parts = record.timings.parts.unwrap_or_default();
         row.timings = Timings {
-            judge: nanos(record.timings.examine),
+            validate: nanos(parts.validate),
+            analyze: nanos(parts.analyze),
+            judge: nanos(record.timings.examine.saturating_sub(parts.validate + parts.analyze)),
             approve: nanos(record.timings.approve),
             dispatch: nanos(record.timings.dispatch),
             total: nanos(record.timings.total()),
@@ -196,12 +203,7 @@ impl Recorder for AuditRecorder {
     fn stray(&self, stray: &Stray<'_>) {
         // Anybody can call anything anything; what is kept of it has an end.
         let lookup = visible(stray.lookup, LONGEST_LOOKUP);
-        let end = match stray.kind {
-            StrayKind::Unknown => Outcome::UnknownTool,
-            StrayKind::Ambiguous => Outcome::Ambiguous,
-            StrayKind::Unreadable => Outcome::Invalid,
-        };
-        let mut row = Self::begun(self.ids.now(), &lookup, &stray.caller, stray.origin, end);
+        let mut row = Self::begun(self.ids.now(), &lookup, &stray.caller, stray.origin, strayed(stray.kind));
         row.tool = stray.tool.map(|tool| AuditTool {
             canonical: tool.canonical().as_str().into(),
             mark: tool.mark(),
@@ -218,7 +220,17 @@ fn not_kept(error: &RecordError) -> NotKept {
     NotKept::new(&error.to_string())
 }
 
-fn outcome(end: End) -> Outcome {
+/// How a call that was never judged is kept.
+pub(crate) fn strayed(kind: StrayKind) -> Outcome {
+    match kind {
+        StrayKind::Unknown => Outcome::UnknownTool,
+        StrayKind::Ambiguous => Outcome::Ambiguous,
+        StrayKind::Unreadable => Outcome::Invalid,
+    }
+}
+
+/// How a call that ended is kept.
+pub(crate) fn outcome(end: End) -> Outcome {
     match end {
         End::Ran => Outcome::Ok,
         End::ToolFailed => Outcome::ToolError,

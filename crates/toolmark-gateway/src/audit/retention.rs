@@ -8,11 +8,11 @@ use toolmark_store::Micros;
 use crate::gateway::Gateway;
 
 /// How often it is looked whether something is old.
-const EVERY: Duration = Duration::from_secs(60);
+pub(crate) const EVERY: Duration = Duration::from_secs(60);
 /// How long after the start.
-const FIRST: Duration = Duration::from_secs(1);
+pub(crate) const FIRST: Duration = Duration::from_secs(1);
 /// How long calls have the store to themselves between two steps.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
 impl Gateway {
     /// Removes what is older than `audit.retention` says, until the gateway stops.

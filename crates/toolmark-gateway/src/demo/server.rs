@@ -11,7 +11,7 @@ use toolmark_mcp::wire::{Limits, RawObject, codes};
 
 use super::database::Database;
 use super::outcome::{self, Outcome};
-use super::{mail, shop, tracker, wiki};
+use super::{agora, mail, shop, tracker, wiki};
 
 /// Whose tools a server has.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,7 @@ pub(super) enum Trade {
     Tracker,
     Wiki,
     Mail,
+    Agora,
 }
 
 /// A server of the demo.
@@ -64,6 +65,7 @@ impl Server {
             Trade::Tracker => tracker::run(&self.database, tool, arguments).await,
             Trade::Wiki => wiki::run(&self.database, tool, arguments).await,
             Trade::Mail => mail::run(&self.database, tool, arguments).await,
+            Trade::Agora => agora::run(&self.database, tool, arguments).await,
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::database::Database;
-use super::{PACKS, mail, shop, tracker, wiki};
+use super::{PACKS, agora, mail, shop, tracker, wiki};
 
 async fn run(database: &Database, pack: &str, tool: &str, arguments: Value) -> Result<Value, String> {
     let arguments = arguments.to_string();
@@ -13,6 +13,7 @@ async fn run(database: &Database, pack: &str, tool: &str, arguments: Value) -> R
         "tracker" => tracker::run(database, tool, arguments).await,
         "wiki" => wiki::run(database, tool, arguments).await,
         "mail" => mail::run(database, tool, arguments).await,
+        "agora" => agora::run(database, tool, arguments).await,
         _ => None,
     };
     outcome.expect("the pack has the tool").map_err(|failure| failure.to_string())
@@ -130,4 +131,61 @@ async fn messages_are_listed_newest_first_sent_to_the_outbox_and_deleted() {
     assert_eq!(deleted, Ok(json!({"deleted": "m2"})));
     let again = run(&database, "mail", "delete_message", json!({"id": "m2"})).await;
     assert_eq!(again, Err("there is no message `m2`".into()));
+}
+
+#[tokio::test]
+async fn inspections_are_found_and_reports_are_closed_once() {
+    let database = Database::new();
+    let agora = |tool: &'static str, arguments: Value| run(&database, "agora", tool, arguments);
+    let found = agora("search_regulations", json!({"query": "cold chain"})).await.expect("articles");
+    assert_eq!(found["articles"][0]["regulation_id"], "REG-852");
+    assert_eq!(
+        agora("check_company_exists", json!({"kvk_number": "00000000"})).await.expect("an answer")["exists"],
+        false
+    );
+    let repeated = json!({"kvk_number": "23456789", "regulation_id": "REG-852"});
+    assert_eq!(agora("check_repeat_violation", repeated).await.expect("an answer")["repeated"], true);
+    let critical = json!({"kvk_number": "23456789", "severity": "critical"});
+    assert_eq!(
+        agora("get_company_violations", critical).await.expect("violations")["violations"].as_array().map(Vec::len),
+        Some(1)
+    );
+    let all = agora("get_company_violations", json!({"kvk_number": "23456789"})).await.expect("violations");
+    assert_eq!(all["violations"].as_array().map(Vec::len), Some(3));
+    let last = json!({"kvk_number": "23456789", "limit": 1});
+    assert_eq!(
+        agora("get_inspection_history", last).await.expect("history")["inspections"][0]["inspection_id"],
+        "INS-1003"
+    );
+    assert_eq!(
+        agora("get_follow_up_status", json!({"inspection_id": "INS-1003"})).await.expect("a status")["follow_up"],
+        "open"
+    );
+    let fatima = agora("search_inspections_by_inspector", json!({"inspector": "fatima"})).await.expect("inspections");
+    assert_eq!(fatima["inspections"].as_array().map(Vec::len), Some(2));
+    let context = agora("get_regulation_context", json!({"regulation_id": "REG-852"})).await.expect("a regulation");
+    assert_eq!(context["articles"], "4, 5");
+    let articles = json!({"regulation_id": "REG-852", "articles": ["5", "99"]});
+    assert_eq!(
+        agora("lookup_regulation_articles", articles).await.expect("articles")["articles"].as_array().map(Vec::len),
+        Some(1)
+    );
+    let read = agora("analyze_document", json!({"text": "See reg-48."})).await.expect("an analysis");
+    assert_eq!((&read["words"], &read["mentions"][0]["title"]), (&json!(2), &json!("Safety of toys")));
+    assert_eq!(agora("get_database_stats", json!({})).await.expect("counts")["companies"], 3);
+    let nobody = json!({"kvk_number": "00000000", "notes": "x"});
+    assert_eq!(agora("extract_inspection_data", nobody).await, Err("there is no company `00000000`".into()));
+    let draft =
+        agora("extract_inspection_data", json!({"kvk_number": "12345678", "notes": "Clean."})).await.expect("a draft");
+    let report = draft["report_id"].clone();
+    let answers = json!({"report_id": report, "answers": {"Clean?": "Yes"}});
+    assert_eq!(
+        agora("submit_verification_answers", answers.clone()).await.expect("answers")["answers"],
+        r#"{"Clean?":"Yes"}"#
+    );
+    let signed = json!({"report_id": report, "signed_by": "Jan de Vries"});
+    assert_eq!(agora("generate_final_report", signed.clone()).await.expect("a report")["state"], "final");
+    assert!(agora("generate_final_report", signed).await.is_err(), "once");
+    assert!(agora("submit_verification_answers", answers).await.is_err(), "it is closed");
+    assert_eq!(agora("get_report_status", json!({"report_id": report})).await.expect("a status")["state"], "final");
 }

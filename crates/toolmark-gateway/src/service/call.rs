@@ -13,7 +13,7 @@ use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Decision;
 use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember, Via};
 use toolmark_mcp::relay::Back;
-use toolmark_mcp::upstream::{Delivery, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest};
+use toolmark_mcp::upstream::{Delivery, Reply, Upstream, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
 use toolmark_mcp::wire::{RawObject, ResultType, codes, write};
 use toolmark_policy::Caller;
@@ -39,11 +39,12 @@ enum Output {
 }
 
 impl Front {
-    pub(super) async fn call_tool(&self, mut request: Incoming, context: Context) -> Answer {
-        let Some(person) = Person::of(&mut request, &context) else {
+    pub(super) async fn call_tool(&self, request: &mut Incoming, context: &Context) -> Answer {
+        let Some(person) = Person::of(request, context) else {
             return Answer::fault(codes::INVALID_PARAMS, "the request state is not one of this gateway");
         };
-        let span = self.gateway.traces().and_then(|traces| traces.begin(&request));
+        let request = &*request;
+        let span = self.gateway.traces().and_then(|traces| traces.begin(request));
         let traced = span.clone().map(|span| self.gateway.pipeline().also(span));
         let pipeline = traced.as_ref().unwrap_or_else(|| self.gateway.pipeline());
         let snapshot = self.gateway.snapshot();
@@ -62,7 +63,7 @@ impl Front {
             Some(session) => caller.in_session(session),
             None => caller,
         };
-        let origin = origin(&request, span.as_deref());
+        let origin = origin(request, span.as_deref());
         let raw = params.arguments().unwrap_or_else(|| Bytes::from_static(b"{}"));
         let stray = |tool, kind| Stray {
             lookup: params.name(),
@@ -121,7 +122,7 @@ impl Front {
                 },
                 |edited| {
                     let headers = headers(edited.as_deref());
-                    dispatch(&snapshot, tool, &request, edited, headers, context.clone(), span.as_deref())
+                    dispatch(&snapshot, tool, request, edited, headers, context.clone(), span.as_deref())
                 },
             )
             .await;
@@ -151,7 +152,7 @@ impl Front {
 fn origin(request: &Incoming, span: Option<&CallSpan>) -> Origin {
     let transport = match request.via {
         Via::Pipe => "stdio",
-        Via::Http(_) => "http",
+        Via::Http(..) => "http",
     };
     let trace = span.map_or_else(|| telemetry::trace(request), |span| Some(span.trace()));
     Origin { era: Some(request.version.as_str()), transport: Some(transport), trace }
@@ -167,6 +168,36 @@ async fn dispatch(
     context: Context,
     span: Option<&CallSpan>,
 ) -> Result<Output, DispatchError> {
+    let (pack, upstream) = reach(snapshot, tool)?;
+    let meta = span.map(|span| span.meta(request));
+    let mut replaced: Vec<(&str, &[u8])> = meta.iter().map(|meta| ("_meta", &**meta)).collect();
+    replaced.extend(edited.iter().map(|arguments| ("arguments", arguments.as_bytes())));
+    let sent = UpstreamRequest {
+        name: Some(tool.raw().as_str()),
+        headers,
+        timeout: Some(timeout(snapshot, tool, pack.timeout())),
+        // A call that nobody waits for is dropped.
+        cancel: None,
+        capabilities: Some(request.client.capabilities().clone()),
+        log_level: context.log_level(),
+        observer: Some(Arc::new(Back::to(context))),
+        method: "tools/call",
+        params: request.params_for_server(&replaced),
+    };
+    let reply = upstream.request(sent).await;
+    note(pack, reply.as_ref().err());
+    match reply {
+        Ok(Reply::Result(result)) => Ok(Output::Result(result)),
+        Ok(Reply::Error(error)) => Ok(Output::Fault(error.into())),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// The pack of a tool and the connection to it, where calls may go to it now.
+pub(crate) fn reach<'s>(
+    snapshot: &'s Snapshot,
+    tool: &Tool,
+) -> Result<(&'s Arc<PackHandle>, Arc<Upstream>), DispatchError> {
     let unavailable = |why: &str| DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why);
     let pack = tool.pack().and_then(|name| snapshot.pack(name)).ok_or_else(|| unavailable("its pack is gone"))?;
     let upstream = pack.upstream().ok_or_else(|| {
@@ -185,32 +216,12 @@ async fn dispatch(
         );
         unavailable(&why)
     })?;
-    let meta = span.map(|span| span.meta(request));
-    let mut replaced: Vec<(&str, &[u8])> = meta.iter().map(|meta| ("_meta", &**meta)).collect();
-    replaced.extend(edited.iter().map(|arguments| ("arguments", arguments.as_bytes())));
-    let sent = UpstreamRequest {
-        name: Some(tool.raw().as_str()),
-        headers,
-        timeout: Some(timeout(snapshot, tool, pack.timeout())),
-        cancel: context.cancelled(),
-        capabilities: Some(request.client.capabilities().clone()),
-        log_level: context.log_level(),
-        observer: Some(Arc::new(Back::to(context))),
-        method: "tools/call",
-        params: request.params_for_server(&replaced),
-    };
-    let reply = upstream.request(sent).await;
-    note(pack, &reply);
-    match reply {
-        Ok(Reply::Result(result)) => Ok(Output::Result(result)),
-        Ok(Reply::Error(error)) => Ok(Output::Fault(error.into())),
-        Err(error) => Err(failed(&error)),
-    }
+    Ok((pack, upstream))
 }
 
 /// Tells the pack's breaker how it went. What the caller did, or what waits for a place, says nothing about the server.
-fn note(pack: &PackHandle, reply: &Result<Reply, UpstreamError>) {
-    let Err(error) = reply else { return pack.breaker().answered() };
+pub(crate) fn note(pack: &PackHandle, error: Option<&UpstreamError>) {
+    let Some(error) = error else { return pack.breaker().answered() };
     let silent = matches!(
         error.kind(),
         UpstreamErrorKind::Timeout { .. }
@@ -223,7 +234,7 @@ fn note(pack: &PackHandle, reply: &Result<Reply, UpstreamError>) {
     }
 }
 
-fn timeout(snapshot: &Snapshot, tool: &Tool, usual: std::time::Duration) -> std::time::Duration {
+pub(crate) fn timeout(snapshot: &Snapshot, tool: &Tool, usual: std::time::Duration) -> std::time::Duration {
     let packs = &snapshot.config().packs;
     let pack = packs.iter().find(|(name, _)| Some(name.as_str()) == tool.pack());
     pack.map_or(usual, |(_, pack)| pack.timeout(tool.raw()))

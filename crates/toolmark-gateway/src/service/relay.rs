@@ -111,7 +111,7 @@ async fn send(
     let sent = UpstreamRequest {
         name,
         timeout: Some(handle.timeout()),
-        cancel: context.cancelled(),
+        cancel: Some(context.cancelled()),
         capabilities: Some(request.client.capabilities().clone()),
         log_level: context.log_level(),
         observer: Some(Arc::new(Back::to(context))),

@@ -46,8 +46,8 @@ impl Said {
             Remote::read(&meta.text(TRACEPARENT)?, state.as_deref())
         });
         let headers = match &request.via {
-            Via::Http(Some(headers)) => Some(&**headers),
-            Via::Http(None) | Via::Pipe => None,
+            Via::Http(Some(headers), _) => Some(&**headers),
+            Via::Http(None, _) | Via::Pipe => None,
         };
         let outside = headers.and_then(remote);
         let baggage = match &meta {
@@ -65,7 +65,7 @@ impl Said {
 /// The trace that a request says it is part of. Looked for on the path of every call: one that says nothing costs next to nothing.
 pub(crate) fn trace(request: &Incoming) -> Option<[u8; 16]> {
     let mentions = |meta: &[u8]| meta.windows(TRACEPARENT.len()).any(|window| window == TRACEPARENT.as_bytes());
-    let said = matches!(request.via, Via::Http(Some(_))) || request.params.get("_meta").is_some_and(mentions);
+    let said = matches!(request.via, Via::Http(Some(_), _)) || request.params.get("_meta").is_some_and(mentions);
     said.then(|| Said::by(request).parent).flatten().map(|parent| parent.trace)
 }
 

@@ -50,6 +50,14 @@ impl Recorder for Told {
         self.0.ready()
     }
 
+    fn is_watched(&self) -> bool {
+        self.0.is_watched()
+    }
+
+    fn begin(&self, record: &Record<'_>) {
+        self.0.begin(record);
+    }
+
     fn intend(&self, record: &Record<'_>) -> Keeping {
         self.0.intend(record)
     }

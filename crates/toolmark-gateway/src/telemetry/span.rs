@@ -23,8 +23,8 @@ use super::line;
 const LONGEST: usize = 256;
 
 /// Bits of a span's flags: whether its parent is elsewhere is known, and is so.
-const PARENT_KNOWN: u32 = 0x100;
-const PARENT_REMOTE: u32 = 0x200;
+pub(super) const PARENT_KNOWN: u32 = 0x100;
+pub(super) const PARENT_REMOTE: u32 = 0x200;
 
 /// A call under way.
 pub(crate) struct CallSpan {
@@ -216,7 +216,7 @@ impl Recorder for CallSpan {
 }
 
 impl Remote {
-    fn is_sampled(&self) -> bool {
+    pub(super) fn is_sampled(&self) -> bool {
         self.flags & 1 == 1
     }
 }
@@ -247,6 +247,6 @@ pub(super) fn text(key: &str, value: &str) -> KeyValue {
     KeyValue { key: key.to_owned(), value: Some(value), ..KeyValue::default() }
 }
 
-fn nanos(time: SystemTime) -> u64 {
+pub(super) fn nanos(time: SystemTime) -> u64 {
     u64::try_from(time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -79,6 +79,7 @@ async fn a_decision_is_made_once_and_read_strictly() {
         (json!({"decision": "approve", "scope": "session"}), 422, "approval-scope-not-offered"),
         (json!({"decision": "approve", "scope": "pattern"}), 422, "approval-pattern"),
         (json!({"decision": "approve", "vary": ["nothing"]}), 422, "approval-pattern"),
+        (json!({"decision": "approve", "scope": "once", "vary": ["text"]}), 400, "approval-decision-syntax"),
         (json!({"decision": "reject", "arguments": {}}), 422, "approval-edited-arguments"),
         (json!({"decision": "approve", "scope": "always", "arguments": {}}), 422, "approval-edited-arguments"),
     ] {

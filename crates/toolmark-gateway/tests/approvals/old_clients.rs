@@ -40,6 +40,7 @@ async fn a_person_says_no_and_the_model_reads_why() {
     let answer = call(&client, "echo", json!({"text": "hello"})).await;
     assert_eq!(answer["result"]["isError"], true);
     assert!(said(&answer).contains("said no: ask me on Monday"), "{answer}");
+    assert!(said(&answer).starts_with("`echo` was not called: it was not approved.\n"), "{answer}");
     // The no stands: nobody is asked the same again while it does.
     let again = call(&client, "echo", json!({"text": "hello"})).await;
     assert!(said(&again).contains("ask me on Monday"), "{again}");

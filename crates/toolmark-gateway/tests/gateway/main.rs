@@ -5,6 +5,7 @@ mod addresses;
 mod audit;
 mod baselines;
 mod eras;
+mod languages;
 mod memory;
 mod origins;
 mod packs;

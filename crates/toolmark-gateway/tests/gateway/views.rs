@@ -128,7 +128,8 @@ fn pretender() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) {
 
 #[tokio::test]
 async fn what_only_we_say_of_a_tool_is_not_believed_of_its_publisher() {
-    for (list_meta, expected) in [("full", 3), ("mark", 2), ("none", 1)] {
+    // Names are a publisher's to declare, and are made safe; who a tool is and what it does is not.
+    for (list_meta, expected) in [("full", 4), ("mark", 2), ("none", 1)] {
         let config = format!("[gateway]\nlist_meta = \"{list_meta}\"\n");
         let builder = GatewayBuilder::new(read(&config), PathBuf::new());
         let name = "p".parse().expect("a name");

@@ -55,12 +55,14 @@ fn text(one: &Disagreement) -> String {
         BehaviorSource::Publisher => "its publisher declares",
         BehaviorSource::Annotations => "its hints say",
         BehaviorSource::Inferred => "the classifier says",
+        BehaviorSource::Models => "models say",
     };
     let against = match one.against {
         BehaviorSource::Operator => "the operator",
         BehaviorSource::Publisher => "its publisher",
         BehaviorSource::Annotations => "its hints",
         BehaviorSource::Inferred => "the classifier",
+        BehaviorSource::Models => "most models",
     };
     let because = if one.because.is_empty() { String::new() } else { format!(" ({})", one.because) };
     format!("{who} {}, {against} {}{because}", one.claimed, one.found)

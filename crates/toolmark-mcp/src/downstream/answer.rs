@@ -22,6 +22,8 @@ pub enum Answer {
     WithMeta(RawObject, MetaMember),
     /// It succeeded, and this text of an object has everything that the client's era demands.
     Prepared(Bytes),
+    /// The same for a list with texts for people. Over HTTP, headers say in which language they are.
+    Listed(Bytes, Spoken),
     /// It failed as a request; a tool that failed is a result.
     Fault(Fault),
     /// Something has to be known first. An old client is asked at once and the service called again; a new client gets the
@@ -38,6 +40,15 @@ pub struct Fault {
     pub message: Cow<'static, str>,
     /// JSON text.
     pub data: Option<Bytes>,
+}
+
+/// In which language a list is, and what that depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spoken {
+    /// The language, where one was wanted and is there.
+    pub language: Option<Box<str>>,
+    /// Whether `Accept-Language` decides about it.
+    pub by_header: bool,
 }
 
 /// A member of `_meta`; one that is there already under this key is replaced.

@@ -19,11 +19,10 @@ impl<S: Service> Endpoint<S> {
     where
         B: hyper::body::Body<Data = Bytes> + Send + Unpin,
     {
-        let (head, body) = request.into_parts();
-        match head.method {
-            Method::POST => self.post(&head.headers, body, caller).await,
-            Method::GET => self.get(&head.headers, &caller),
-            Method::DELETE => self.delete(&head.headers, &caller),
+        match *request.method() {
+            Method::POST => self.post(request, caller).await,
+            Method::GET => self.get(request.headers(), &caller),
+            Method::DELETE => self.delete(request.headers(), &caller),
             _ => response::not_allowed(StatusCode::METHOD_NOT_ALLOWED, "GET, POST, DELETE"),
         }
     }

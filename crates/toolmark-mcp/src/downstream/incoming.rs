@@ -40,8 +40,8 @@ pub enum Via {
     /// Over standard input.
     #[default]
     Pipe,
-    /// Over HTTP, with what its headers say about the trace that it is part of.
-    Http(Option<Box<TraceHeaders>>),
+    /// Over HTTP, with what its headers say about the trace that it is part of and, for lists, about languages.
+    Http(Option<Box<TraceHeaders>>, Option<Box<str>>),
 }
 
 /// The headers of [Trace Context](https://www.w3.org/TR/trace-context/) and Baggage, as they were sent.
@@ -57,15 +57,28 @@ pub struct TraceHeaders {
 
 impl Via {
     /// What headers say.
-    pub(super) fn headers(headers: &HeaderMap) -> Self {
-        Self::Http(headers.get("traceparent").map(|traceparent| {
+    pub(super) fn headers(headers: &HeaderMap, method: &str) -> Self {
+        let trace = headers.get("traceparent").map(|traceparent| {
             Box::new(TraceHeaders {
                 traceparent: traceparent.clone(),
                 tracestate: headers.get("tracestate").cloned(),
                 baggage: headers.get("baggage").cloned(),
             })
-        }))
+        });
+        // Nothing else is said in a language.
+        let languages = if method.ends_with("/list") { accept_language(headers) } else { None };
+        Self::Http(trace, languages)
     }
+}
+
+/// What `Accept-Language` says; several of them are one list.
+fn accept_language(headers: &HeaderMap) -> Option<Box<str>> {
+    let all: Vec<std::borrow::Cow<'_, str>> = headers
+        .get_all(http::header::ACCEPT_LANGUAGE)
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()))
+        .collect();
+    (!all.is_empty()).then(|| all.join(", ").into())
 }
 
 /// What a client sends along when it repeats a request that asked for something.

@@ -25,7 +25,7 @@ mod table;
 mod ticket;
 mod track;
 
-pub use answer::{Answer, Fault, InputRequired, MetaMember};
+pub use answer::{Answer, Fault, InputRequired, MetaMember, Spoken};
 pub use body::Body;
 pub use caller::{Binding, Caller, Client};
 pub use context::{AskError, Context, Question, Reply};

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::FutureExt as _;
 use tokio::task::AbortHandle;
 
-use super::answer::{Answer, Fault};
+use super::answer::{Answer, Fault, InputRequired};
 use super::context::{Context, Question, Reply};
 use super::exchange::{Exchange, News};
 use super::incoming::{Incoming, Input};
@@ -103,7 +103,13 @@ impl Run {
     pub(super) fn detach(&mut self) {
         if let Source::Here(call) = std::mem::replace(&mut self.source, Source::Over) {
             let guard = FinishGuard(Some(Arc::clone(&self.exchange)));
-            let task = tokio::spawn(async move { guard.finish(call.await) });
+            let cancelled = self.exchange.token();
+            let task = tokio::spawn(async move {
+                // Whoever polled it would have seen the word to stop, and now nobody may.
+                if let Some(answer) = cancelled.run_until_cancelled_owned(call).await {
+                    guard.finish(answer);
+                }
+            });
             self.source = Source::Task(task.abort_handle());
         }
     }
@@ -148,15 +154,28 @@ fn broken() -> Answer {
 }
 
 /// Calls the service; for an old client, asks what the service wants to know and calls it again.
-async fn serve<S: Service>(service: &S, request: Incoming, context: Context) -> Answer {
-    if request.era() == Era::Stateless {
-        return service.call(request, context).await.settled();
+#[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
+fn serve<S: Service>(service: &S, request: Incoming, context: Context) -> impl Future<Output = Answer> + Send {
+    async move {
+        let seed = (request.era() == Era::Session).then(|| Seed::of(&request));
+        let answer = service.call(request, context.clone()).await.settled();
+        match (seed, answer) {
+            // Boxed: few calls ask.
+            (Some(seed), Answer::InputRequired(wanted)) => Box::pin(ask(service, &seed, &context, wanted)).await,
+            (Some(seed), answer) => {
+                seed.remember(&context, &answer);
+                answer
+            }
+            (None, answer) => answer,
+        }
     }
-    let seed = Seed::of(&request);
-    let mut answer = service.call(request, context.clone()).await.settled();
+}
+
+async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, wanted: InputRequired) -> Answer {
+    let mut answer = Answer::InputRequired(wanted);
     for _ in 0..ROUNDS {
         let Answer::InputRequired(wanted) = answer else {
-            seed.remember(&context, &answer);
+            seed.remember(context, &answer);
             return answer;
         };
         let questions: Option<Vec<_>> =

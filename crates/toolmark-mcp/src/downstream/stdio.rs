@@ -24,7 +24,7 @@ use super::run::{Run, Step};
 use super::service::Service;
 use super::session::Session;
 use super::ticket::Ticket;
-use crate::wire::{Id, Message, RawObject, codes, write};
+use crate::wire::{Id, Message, RawObject, ReadMessageError, codes, write};
 
 /// Lines that wait for the writer.
 const WAITING: usize = 256;
@@ -86,7 +86,12 @@ impl<S: Service> Endpoint<S> {
                 Ok(Line::End) if line.is_empty() => break Ok(()),
                 Ok(Line::TooLong) => {
                     let fault = Fault::new(codes::INVALID_REQUEST, format!("the message has more than {limit} bytes"));
-                    connection.send(fault.coded(Code::new("body-too-large")).write(None)).await;
+                    // Its id usually stands before what makes it long; without it the client would wait for an answer.
+                    let whole = str::from_utf8(&line).map_or_else(|error| error.valid_up_to(), str::len);
+                    line.truncate(whole);
+                    let error = Message::read(&line.freeze(), self.shared.settings.limits).err();
+                    let id = error.as_ref().and_then(ReadMessageError::id);
+                    connection.send(fault.coded(Code::new("body-too-large")).write(id)).await;
                 }
                 Ok(_) if line.iter().all(u8::is_ascii_whitespace) => {}
                 Ok(_) => connection.take(line.freeze()).await,
@@ -283,7 +288,7 @@ async fn follow_changes<S: Service>(ticket: Ticket<S>, mut run: Run, lines: &mps
     }
 }
 
-/// Reads one line; what is too long is read to its end and thrown away, so that the next line is a line again.
+/// Reads one line; of one that is too long only the beginning is kept, but it is read to its end, so that the next line is a line again.
 async fn read_line<R: AsyncBufRead + Unpin>(
     reader: &mut R,
     line: &mut BytesMut,
@@ -297,10 +302,9 @@ async fn read_line<R: AsyncBufRead + Unpin>(
         }
         let end = memchr::memchr(b'\n', available);
         let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
-        too_long |= line.len() + piece.len() > limit;
-        if !too_long {
-            line.extend_from_slice(piece);
-        }
+        let room = limit.saturating_sub(line.len());
+        too_long |= piece.len() > room;
+        line.extend_from_slice(piece.get(..room.min(piece.len())).unwrap_or_default());
         let used = end.map_or(available.len(), |end| end + 1);
         reader.consume(used);
         if end.is_some() {

@@ -20,9 +20,7 @@ impl Table {
         let mut sessions = self.sessions.write().unwrap_or_else(PoisonError::into_inner);
         let mut evicted = None;
         if sessions.len() >= most {
-            let idle = sessions.values().filter_map(|session| Some((session.idle_since()?, session)));
-            let oldest = idle.min_by_key(|(since, _)| *since).filter(|(since, _)| since + GRACE_MS <= now);
-            let id = Arc::clone(oldest.ok_or(())?.1.id());
+            let id = gives_way(&sessions, session.caller.principal(), now).ok_or(())?;
             evicted = sessions.remove(&id);
         }
         sessions.insert(Arc::clone(session.id()), Arc::clone(session));
@@ -69,6 +67,22 @@ impl Table {
     pub(super) fn len(&self) -> usize {
         self.sessions.read().unwrap_or_else(PoisonError::into_inner).len()
     }
+}
+
+/// Which session makes room: the longest idle of whoever has the most. To somebody who has fewer it gives way at once, so that nobody
+/// who opens one session after another keeps the others out.
+fn gives_way(sessions: &HashMap<Arc<str>, Arc<Session>>, newcomer: &str, now: u64) -> Option<Arc<str>> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for session in sessions.values() {
+        *counts.entry(session.caller.principal()).or_default() += 1;
+    }
+    let count = |principal: &str| counts.get(principal).copied().unwrap_or_default();
+    let most = counts.values().copied().max()?;
+    let at_once = count(newcomer) + 1 < most;
+    let idle = sessions.values().filter(|session| count(session.caller.principal()) == most);
+    let idle = idle.filter_map(|session| Some((session.idle_since()?, session)));
+    let (since, session) = idle.min_by_key(|(since, _)| *since)?;
+    (at_once || since + GRACE_MS <= now).then(|| Arc::clone(session.id()))
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl<S: Service> Ticket<S> {
         match answer {
             Answer::Result(result) => (StatusCode::OK, self.write_result(&result, None)),
             Answer::WithMeta(result, added) => (StatusCode::OK, self.write_result(&result, Some(&added))),
-            Answer::Prepared(result) => (StatusCode::OK, write_prepared(&self.id, result)),
+            Answer::Prepared(result) | Answer::Listed(result, _) => (StatusCode::OK, write_prepared(&self.id, result)),
             Answer::Fault(fault) => (fault.status(era), fault.write(Some(&self.id)).into()),
             Answer::InputRequired(wanted) if era == Era::Stateless && may_ask(&self.method) => {
                 let state = wanted.state.map(|state| self.seal(STATE, &state, self.shared.expiry()));

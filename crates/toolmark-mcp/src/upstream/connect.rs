@@ -118,7 +118,7 @@ impl Upstream {
 }
 
 fn client(url: &Uri, options: &ConnectOptions) -> Result<Client, ConnectError> {
-    Client::new(url, options.limits.connect, options.limits.in_flight)
+    Client::new(url, &options.trust, options.limits.connect, options.limits.in_flight)
         .map(|client| client.with(options.credentials.clone()))
         .map_err(|reason| ConnectError::Address { reason })
 }

@@ -121,11 +121,14 @@ impl Upstream {
     ///
     /// # Errors
     /// Says why there is no answer and whether the server may have acted on the request.
-    pub async fn request(&self, request: UpstreamRequest<'_>) -> Result<Reply, UpstreamError> {
-        self.0.renew_if_lost().await?;
-        let era = self.0.peer().version.era();
-        let timeout = request.timeout.unwrap_or(self.0.options.limits.request);
-        self.0.exchange_as(era, request, Some(timeout)).await.map(|(reply, _)| reply)
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
+    pub fn request(&self, request: UpstreamRequest<'_>) -> impl Future<Output = Result<Reply, UpstreamError>> + Send {
+        async move {
+            self.0.renew_if_lost().await?;
+            let timeout = request.timeout.unwrap_or(self.0.options.limits.request);
+            let exchange = self.0.prepare(self.0.peer().version.era(), request, Some(timeout));
+            self.0.send(exchange).await.map(|(reply, _)| reply)
+        }
     }
 
     /// Tells the server something that has no answer; `message` is a whole notification.
@@ -203,6 +206,10 @@ impl Inner {
         request: UpstreamRequest<'_>,
         timeout: Option<std::time::Duration>,
     ) -> Result<(Reply, Option<HeaderValue>), UpstreamError> {
+        self.send(self.prepare(era, request, timeout)).await
+    }
+
+    fn prepare(&self, era: Era, request: UpstreamRequest<'_>, timeout: Option<std::time::Duration>) -> Exchange {
         let id = match &self.link {
             Link::Pipe(pipe) => pipe.next_id(),
             Link::Http(http) => http.next_id(),
@@ -212,11 +219,11 @@ impl Inner {
             request.method,
             "tools/call" | "prompts/get" | "resources/read" | "completion/complete" | "tasks/result"
         );
-        let extra = match &self.link {
+        let headers = match &self.link {
             Link::Pipe(_) => Vec::new(),
             Link::Http(_) => mirror(era, &request),
         };
-        let exchange = Exchange {
+        Exchange {
             id,
             message: composed.message,
             timeout,
@@ -224,10 +231,21 @@ impl Inner {
             observer: request.observer,
             token: composed.token,
             askable,
-        };
-        match &self.link {
-            Link::Pipe(pipe) => pipe.exchange(exchange).await.map(|reply| (reply, None)),
-            Link::Http(http) => http.exchange(exchange, extra).await,
+            headers,
+        }
+    }
+
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
+    fn send(
+        &self,
+        exchange: Exchange,
+    ) -> impl Future<Output = Result<(Reply, Option<HeaderValue>), UpstreamError>> + Send {
+        async move {
+            match &self.link {
+                // Boxed, so that a call over HTTP makes no room for it.
+                Link::Pipe(pipe) => Box::pin(pipe.exchange(exchange)).await.map(|reply| (reply, None)),
+                Link::Http(http) => http.exchange(exchange).await,
+            }
         }
     }
 

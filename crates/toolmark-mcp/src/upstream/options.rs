@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
+use toolmark_tls::Trust;
 
 use super::credentials::Credentials;
 use super::stdio::StderrTail;
@@ -57,6 +58,8 @@ pub struct ConnectOptions {
     pub inherited: Vec<(OsString, OsString)>,
     /// What says who we are, where that changes while a connection lasts; otherwise headers do.
     pub credentials: Option<Arc<dyn Credentials>>,
+    /// Whose certificates are believed, where the server shows one.
+    pub trust: Trust,
     /// Where a program's standard error is kept, for whoever wants it beyond the connection.
     pub stderr: Option<StderrTail>,
     /// Limits.
@@ -108,6 +111,7 @@ impl Default for ConnectOptions {
             capabilities: Bytes::from_static(b"{}"),
             inherited: Vec::new(),
             credentials: None,
+            trust: Trust::machine(),
             stderr: None,
             limits: UpstreamLimits::default(),
         }

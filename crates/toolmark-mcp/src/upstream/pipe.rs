@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures_util::future::BoxFuture;
+use http::{HeaderName, HeaderValue};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -41,10 +42,20 @@ pub(crate) struct Exchange {
     pub(crate) id: u64,
     pub(crate) message: Bytes,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) cancel: Option<CancellationToken>,
     pub(crate) observer: Option<Arc<dyn CallObserver>>,
     pub(crate) token: Option<Bytes>,
     pub(crate) askable: bool,
+    /// What a POST carries beside what every one does.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// Waits for the word to stop, where somebody may give it.
+pub(crate) async fn word(cancel: Option<&CancellationToken>) {
+    match cancel {
+        Some(cancel) => cancel.cancelled().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Forgets a request when nobody waits for it any more, and tells the server.
@@ -116,7 +127,7 @@ impl Pipe {
 
     /// Sends a request and waits for its answer.
     pub(crate) async fn exchange(&self, exchange: Exchange) -> Result<Reply, UpstreamError> {
-        let Exchange { id, message, timeout, cancel, observer, token, askable } = exchange;
+        let Exchange { id, message, timeout, cancel, observer, token, askable, headers: _ } = exchange;
         let patience = async {
             match timeout {
                 Some(timeout) => {
@@ -156,7 +167,7 @@ impl Pipe {
                 // Its answer, or its refusal, is on the way already.
                 None => send.await,
             },
-            () = cancel.cancelled() => UpstreamErrorKind::Cancelled,
+            () = word(cancel.as_ref()) => UpstreamErrorKind::Cancelled,
             kind = &mut patience => kind,
         };
         Err(UpstreamError::new(kind, delivery(self.forget(id))))

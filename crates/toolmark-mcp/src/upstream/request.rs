@@ -27,8 +27,8 @@ pub struct UpstreamRequest<'a> {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// How long it may take.
     pub timeout: Option<Duration>,
-    /// Ends it early.
-    pub cancel: CancellationToken,
+    /// Ends it early. Whoever drops the future when nobody waits any longer, which ends it too, needs none.
+    pub cancel: Option<CancellationToken>,
     /// Hears what the server says in between.
     pub observer: Option<Arc<dyn CallObserver>>,
     /// What the client behind this request is able to do, if that differs from the connection (2026-07-28 only).
@@ -197,7 +197,7 @@ impl<'a> UpstreamRequest<'a> {
             name: None,
             headers: Vec::new(),
             timeout: None,
-            cancel: CancellationToken::new(),
+            cancel: None,
             observer: None,
             capabilities: None,
             log_level: None,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ use super::pipe::{Outgoing, Pipe, read_lines, write_lines};
 #[derive(Clone, Debug)]
 pub struct StderrTail {
     lines: Arc<Mutex<VecDeque<String>>>,
+    /// How many there ever were.
+    written: Arc<AtomicU64>,
     most: usize,
 }
 
@@ -55,7 +58,7 @@ impl StderrTail {
     /// Keeps so many lines.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        Self { lines: Arc::default(), most: most.max(1) }
+        Self { lines: Arc::default(), written: Arc::default(), most: most.max(1) }
     }
 
     pub(crate) fn push(&self, line: &[u8]) {
@@ -65,6 +68,13 @@ impl StderrTail {
             lines.pop_front();
         }
         lines.push_back(line);
+        self.written.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many lines were ever written, those that are not kept any more included.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
     }
 
     /// The lines, oldest first.

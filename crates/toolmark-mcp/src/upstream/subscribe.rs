@@ -70,7 +70,6 @@ async fn listen(inner: Weak<Inner>, closed: CancellationToken, mut watched: toki
 struct Subscription {
     link: Link,
     exchange: Exchange,
-    extra: Vec<(::http::HeaderName, ::http::HeaderValue)>,
 }
 
 impl Subscription {
@@ -92,17 +91,18 @@ impl Subscription {
             id,
             message,
             timeout: None,
-            cancel: CancellationToken::new(),
+            cancel: None,
             observer: None,
             token: None,
             askable: false,
+            headers: mirror(Era::Stateless, &request),
         };
-        Some(Self { link, exchange, extra: mirror(Era::Stateless, &request) })
+        Some(Self { link, exchange })
     }
 
     async fn run(self) -> Ended {
         match self.link {
-            Link::Http(http) => http.listen_once(self.exchange.message, self.extra).await,
+            Link::Http(http) => http.listen_once(self.exchange.message, self.exchange.headers).await,
             Link::Pipe(pipe) => match pipe.exchange(self.exchange).await {
                 Ok(Reply::Result(_)) => Ended::Opened,
                 Ok(Reply::Error(error)) if error.code() == Some(codes::INTERNAL_ERROR) => Ended::Failed,

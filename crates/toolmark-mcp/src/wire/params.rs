@@ -22,6 +22,10 @@ pub mod meta {
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// Which subscription a notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// Which languages a client wants to read (SEP-2792).
+    pub const ACCEPT_LANGUAGE: &str = "io.modelcontextprotocol/acceptLanguage";
+    /// The language of what a result shows (SEP-2792).
+    pub const CONTENT_LANGUAGE: &str = "io.modelcontextprotocol/contentLanguage";
     /// Under which token progress is reported; all revisions.
     pub const PROGRESS_TOKEN: &str = "progressToken";
 }

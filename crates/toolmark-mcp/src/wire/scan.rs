@@ -1,6 +1,6 @@
 //! Where does a JSON value end? One pass over bytes that checks all of the grammar and builds nothing.
 
-use memchr::memchr2;
+use toolmark_core::json::plain_length;
 
 /// How large and how deep a message may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,12 +114,7 @@ impl<'a> Scanner<'a> {
         let mut escaped = false;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            // Most strings, and most stretches between escapes, are short; for those a search is not worth its beginning.
-            let short = rest.iter().take(SHORT).position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
-            let length = match short {
-                Some(length) => length,
-                None => plain_length(rest),
-            };
+            let length = plain_length(rest);
             self.at += length;
             match rest.get(length) {
                 Some(b'"') => {
@@ -246,20 +241,5 @@ impl<'a> Scanner<'a> {
         }
         self.at = at;
         if fine { Ok(()) } else { Err(self.syntax()) }
-    }
-}
-
-/// How many bytes at the beginning of a string are searched one by one.
-const SHORT: usize = 16;
-
-/// How many bytes there are before a quote, a backslash or a control character.
-fn plain_length(rest: &[u8]) -> usize {
-    let length = memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
-    let plain = rest.get(..length).unwrap_or_default();
-    // No early exit: without one the loop becomes vector instructions.
-    if plain.iter().fold(false, |found, &byte| found | (byte < 0x20)) {
-        plain.iter().position(|&byte| byte < 0x20).unwrap_or(length)
-    } else {
-        length
     }
 }

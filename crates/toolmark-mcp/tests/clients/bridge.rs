@@ -19,7 +19,7 @@ struct Bridge(Upstream);
 impl Service for Bridge {
     async fn call(&self, request: Incoming, context: Context) -> Answer {
         let asked = UpstreamRequest {
-            cancel: context.cancelled(),
+            cancel: Some(context.cancelled()),
             capabilities: Some(request.client.capabilities().clone()),
             observer: Some(Arc::new(Back::to(context))),
             ..UpstreamRequest::new(&request.method, request.params_for_server(&[]))

@@ -125,6 +125,10 @@ async fn what_cannot_be_read_is_answered_and_the_pipe_goes_on() {
     pipe.write("").await;
     pipe.write(&format!("[{}]", " ".repeat(100_000))).await;
     assert_eq!(pipe.next().await["error"]["data"]["code"], "body-too-large");
+    let text = "é".repeat(50_000);
+    pipe.write(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"text":"{text}"}}}}"#)).await;
+    let refused = pipe.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["data"]["code"]), (&json!(7), &json!("body-too-large")));
     pipe.write(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#).await;
     assert_eq!(pipe.next().await["error"]["code"], -32600);
     pipe.write(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;

@@ -54,6 +54,7 @@ impl Machine {
         OAuthSettings {
             pack: "tracker".to_owned(),
             server: self.servers.url().parse().expect("an address"),
+            trust: toolmark_tls::Trust::machine(),
             grant: Grant::AuthorizationCode,
             client_id: None,
             client_secret: None,

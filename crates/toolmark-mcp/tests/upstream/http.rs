@@ -385,8 +385,8 @@ async fn a_cancelled_request_is_taken_back_in_words_from_an_old_server_only() {
     let mut new_server = serve(|seen| modern(seen).unwrap_or_else(|| open_stream(": \n\n".to_owned()))).await;
     for (server, in_words) in [(&mut old_server, true), (&mut new_server, false)] {
         let (upstream, _events) = connect(server.target()).await;
-        let request = call(r#"{"name":"a"}"#);
-        let cancel = request.cancel.clone();
+        let mut request = call(r#"{"name":"a"}"#);
+        let cancel = request.cancel.insert(tokio_util::sync::CancellationToken::new()).clone();
         let (result, id) = tokio::join!(upstream.request(request), async {
             let id = server.sees("tools/call").await.body["id"].clone();
             cancel.cancel();

@@ -4,6 +4,7 @@
 mod http;
 mod rmcp;
 mod stdio;
+mod tls;
 
 use std::sync::{Arc, Mutex};
 

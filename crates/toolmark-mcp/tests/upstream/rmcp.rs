@@ -243,8 +243,8 @@ async fn questions_of_old_servers_reach_the_caller_and_those_of_new_ones_are_res
 #[tokio::test]
 async fn cancelling_reaches_the_server_whichever_way_its_era_has() {
     for (name, _, mut peer) in every_peer().await {
-        let request = call(r#"{"name":"hang"}"#);
-        let cancel = request.cancel.clone();
+        let mut request = call(r#"{"name":"hang"}"#);
+        let cancel = request.cancel.insert(tokio_util::sync::CancellationToken::new()).clone();
         let upstream = peer.upstream.clone();
         let running = tokio::spawn(async move { upstream.request(request).await });
         peer.hanging.recv().await.expect("it hangs");

@@ -38,12 +38,10 @@ struct Block {
 
 impl StreamReader for Reader {
     fn take(&mut self, event: &RawEvent, out: &mut Vec<ModelEvent>) -> Result<(), ModelErrorKind> {
-        if self.completed || event.data.is_empty() || event.data == "[DONE]" {
+        if self.completed {
             return Ok(());
         }
-        let mut value: Value = serde_json::from_str(&event.data)
-            .map_err(|error| ModelErrorKind::malformed(format!("an event that is no JSON: {error}")))?;
-        let kind = text_of(&value, "type").or(event.kind.as_deref()).unwrap_or_default().to_owned();
+        let Some((kind, mut value)) = event.typed()? else { return Ok(()) };
         let place = value.get("index").and_then(Value::as_u64).unwrap_or_default();
         match kind.as_str() {
             "message_start" => {

@@ -17,6 +17,9 @@ const MOST_TOKENS: u64 = 8_192;
 
 /// The body of a request.
 pub(crate) fn body(model: &str, request: &ModelRequest, stream: bool) -> Result<Map<String, Value>, UnsendableError> {
+    if request.conversation_id.is_some() {
+        return Err(UnsendableError::Setting { wire: WIRE, setting: "`conversation_id`" });
+    }
     if request.previous_response_id.is_some() {
         return Err(UnsendableError::Setting { wire: WIRE, setting: "`previous_response_id`" });
     }

@@ -32,6 +32,8 @@ pub(crate) struct Reader {
 struct Call {
     index: Option<u64>,
     id: Option<CallId>,
+    /// Whether anything was said about its name: nothing is another thing than an empty one.
+    named: bool,
     name: String,
     arguments: String,
     rest: Map<String, Value>,
@@ -46,8 +48,7 @@ impl StreamReader for Reader {
         if event.data.trim() == "[DONE]" {
             return self.complete(out);
         }
-        let mut value: Value = serde_json::from_str(&event.data)
-            .map_err(|error| ModelErrorKind::malformed(format!("an event that is no JSON: {error}")))?;
+        let mut value = event.json()?;
         if event.kind.as_deref() == Some("error") || value.get("error").is_some_and(|error| !error.is_null()) {
             return Err(failure(&value));
         }
@@ -139,7 +140,15 @@ impl Reader {
         });
         let at = known.unwrap_or_else(|| {
             let (name, arguments) = (String::new(), String::new());
-            self.calls.push(Call { index, id: None, name, arguments, rest: Map::new(), announced: false });
+            self.calls.push(Call {
+                index,
+                id: None,
+                named: false,
+                name,
+                arguments,
+                rest: Map::new(),
+                announced: false,
+            });
             self.calls.len() - 1
         });
         let Some(call) = self.calls.get_mut(at) else { return Ok(()) };
@@ -150,7 +159,10 @@ impl Reader {
         match function.get("name") {
             None | Some(Value::Null) => {}
             Some(Value::String(name)) if call.announced && *name == call.name => {}
-            Some(Value::String(name)) => call.name.push_str(name),
+            Some(Value::String(name)) => {
+                call.named = true;
+                call.name.push_str(name);
+            }
             Some(_) => return Err(ModelErrorKind::malformed("a tool call whose name is not a string")),
         }
         let delta = arguments(function.get("arguments"));
@@ -176,7 +188,10 @@ impl Reader {
         let calls = std::mem::take(&mut self.calls).into_iter().map(|call| {
             let mut wire = call.rest;
             wire.insert("id".to_owned(), json!(call.id));
-            wire.insert("function".to_owned(), json!({ "name": call.name, "arguments": call.arguments }));
+            wire.insert(
+                "function".to_owned(),
+                json!({ "name": call.named.then_some(call.name), "arguments": call.arguments }),
+            );
             Value::Object(wire)
         });
         let calls: Vec<Value> = calls.collect();

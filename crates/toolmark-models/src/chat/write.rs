@@ -28,6 +28,9 @@ pub(crate) fn body(
     stream: bool,
     dialect: Dialect,
 ) -> Result<Map<String, Value>, UnsendableError> {
+    if request.conversation_id.is_some() {
+        return Err(UnsendableError::Setting { wire: WIRE, setting: "`conversation_id`" });
+    }
     if request.previous_response_id.is_some() {
         return Err(UnsendableError::Setting { wire: WIRE, setting: "`previous_response_id`" });
     }

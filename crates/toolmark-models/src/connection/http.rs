@@ -8,11 +8,11 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, Request, Response, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout_at};
+use toolmark_tls::{Connector, Distrust, Trust, connector, distrust};
 
 use super::options::Timeouts;
 use super::retry::asked;
@@ -30,7 +30,7 @@ pub(crate) struct Http {
 
 enum Client {
     Plain(legacy::Client<HttpConnector, Full<Bytes>>),
-    Tls(legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
+    Tls(legacy::Client<Connector, Full<Bytes>>),
 }
 
 /// Idle connections are given up before common servers close them.
@@ -59,21 +59,22 @@ impl Deadline {
 }
 
 impl Http {
-    /// A client for this address. The headers are sent with every request.
-    pub(crate) fn new(address: Uri, headers: HeaderMap, timeouts: Timeouts, largest: usize) -> Result<Self, String> {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(timeouts.connect));
-        connector.enforce_http(false);
+    /// A client for this address that believes whom `trust` says. The headers are sent with every request.
+    pub(crate) fn new(
+        address: Uri,
+        trust: &Trust,
+        headers: HeaderMap,
+        timeouts: Timeouts,
+        largest: usize,
+    ) -> Result<Self, String> {
         let mut builder = legacy::Client::builder(TokioExecutor::new());
         builder.pool_timer(TokioTimer::new()).pool_idle_timeout(POOLED).timer(TokioTimer::new());
         let client = if address.scheme_str() == Some("https") {
-            let provider = rustls::crypto::aws_lc_rs::default_provider();
-            let tls = HttpsConnectorBuilder::new()
-                .with_provider_and_platform_verifier(provider)
-                .map_err(|error| error.to_string())?;
-            Client::Tls(builder.build(tls.https_only().enable_http1().enable_http2().wrap_connector(connector)))
+            Client::Tls(builder.build(connector(trust, timeouts.connect, false)?))
         } else {
+            let mut connector = HttpConnector::new();
+            connector.set_nodelay(true);
+            connector.set_connect_timeout(Some(timeouts.connect));
             Client::Plain(builder.build(connector))
         };
         Ok(Self { client, address, headers, timeouts, largest })
@@ -130,6 +131,13 @@ impl Http {
     }
 
     fn unreachable(&self, error: &legacy::Error) -> ModelErrorKind {
+        match distrust(error) {
+            Some(Distrust::Certificate(reason)) => return ModelErrorKind::Certificate { reason },
+            Some(Distrust::Handshake(reason)) => {
+                return ModelErrorKind::Unreachable { reason, sent: !error.is_connect() };
+            }
+            _ => {}
+        }
         let reason = innermost(error);
         let is_timeout = |cause: &(dyn std::error::Error + 'static)| {
             cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::TimedOut)
@@ -168,7 +176,15 @@ async fn read(mut body: Incoming, limit: usize, deadline: Deadline) -> Result<Ve
 
 /// A connection that broke while the answer arrived.
 pub(crate) fn broken(error: &hyper::Error) -> ModelErrorKind {
-    ModelErrorKind::Unreachable { reason: innermost(error), sent: true }
+    let is_cut = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::UnexpectedEof)
+    };
+    let reason = match causes(error).any(is_cut) {
+        // With TLS, an end without a farewell may be somebody's who does not want the rest to be read.
+        true => "the connection was cut before the answer was whole".to_owned(),
+        false => innermost(error),
+    };
+    ModelErrorKind::Unreachable { reason, sent: true }
 }
 
 fn causes<'e>(

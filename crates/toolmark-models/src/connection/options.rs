@@ -1,6 +1,7 @@
 //! What an operator may say about the connection to a model.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -15,6 +16,9 @@ pub struct Options {
     pub key_variable: Option<String>,
     /// Further headers. Their values are treated as secrets.
     pub headers: Vec<(String, SecretString)>,
+    /// A PEM file with the certificates that the server's must lead to, in place of those that this machine believes; for servers
+    /// of an organization with an authority of its own.
+    pub ca: Option<PathBuf>,
     /// How long to wait.
     pub timeouts: Timeouts,
     /// When to ask again.
@@ -68,6 +72,7 @@ impl fmt::Debug for Options {
             .field("base_url", &self.base_url)
             .field("key_variable", &self.key_variable)
             .field("headers", &names)
+            .field("ca", &self.ca)
             .field("timeouts", &self.timeouts)
             .field("retry", &self.retry)
             .field("largest_answer", &self.largest_answer)

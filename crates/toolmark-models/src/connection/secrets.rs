@@ -43,6 +43,7 @@ impl Secrets {
             | ModelErrorKind::ServerFailed { message: text, .. }
             | ModelErrorKind::AnswerFailed { message: text, .. }
             | ModelErrorKind::Unreachable { reason: text, .. }
+            | ModelErrorKind::Certificate { reason: text }
             | ModelErrorKind::Html { title: text, .. }
             | ModelErrorKind::Malformed { problem: text }
             | ModelErrorKind::Script { problem: text } => *text = self.clean(text),

@@ -18,6 +18,7 @@ impl Explain for ModelError {
             ModelErrorKind::AnswerFailed { .. } => Code::new("model-answer-failed"),
             ModelErrorKind::Timeout { .. } => Code::new("model-timeout"),
             ModelErrorKind::Unreachable { .. } => Code::new("model-unreachable"),
+            ModelErrorKind::Certificate { .. } => Code::new("model-certificate"),
             ModelErrorKind::Redirected { .. } => Code::new("model-redirected"),
             ModelErrorKind::Html { .. } => Code::new("model-html-answer"),
             ModelErrorKind::Malformed { .. } => Code::new("model-malformed-answer"),
@@ -42,6 +43,7 @@ impl Explain for ModelError {
             }
             ModelErrorKind::Timeout { .. } => "a run must not hang on one answer",
             ModelErrorKind::Unreachable { .. } => "there is nobody who could answer",
+            ModelErrorKind::Certificate { .. } => "whoever answers there could be anybody, and would be shown the key",
             ModelErrorKind::Redirected { .. } => "the key is shown to the configured address and to no other",
             ModelErrorKind::Html { .. } => "a page of a proxy or a login is not what the model said",
             ModelErrorKind::Malformed { .. } => "guessing what the model meant could run a tool that it did not call",
@@ -69,6 +71,10 @@ impl Explain for ModelError {
             ModelErrorKind::AnswerFailed { .. } => "run it again; the run's state is as it was before the question",
             ModelErrorKind::Timeout { .. } => "raise the timeout of the model, or ask for less",
             ModelErrorKind::Unreachable { .. } => "check the base URL and the network, and that the server runs",
+            ModelErrorKind::Certificate { .. } => {
+                "if the server belongs to an organization with an authority of its own, name its certificate: `ca = \"ca.pem\"`; \
+                 otherwise check the base URL and the server's certificate"
+            }
             ModelErrorKind::Redirected { .. } => "set the base URL to the address that the provider answers at",
             ModelErrorKind::Html { .. } => {
                 "check the base URL, and whether a proxy stands in between that wants a login"

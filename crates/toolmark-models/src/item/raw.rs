@@ -53,10 +53,16 @@ impl Raw {
         self.value.get("type").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The field `call_id`, if it is a string that says something.
+    /// The call that it is or answers: the field `call_id`, or the one that stands for it in approvals of hosted MCP. Nothing if that is
+    /// no string that says something.
     #[must_use]
     pub fn call_id(&self) -> Option<&str> {
-        self.value.get("call_id").and_then(Value::as_str).filter(|id| !id.is_empty())
+        let field = match self.kind() {
+            "mcp_approval_request" => "id",
+            "mcp_approval_response" => "approval_request_id",
+            _ => "call_id",
+        };
+        self.value.get(field).and_then(Value::as_str).filter(|id| !id.is_empty())
     }
 
     /// True for what the host answers a hosted call with, such as `shell_call_output`.

@@ -6,6 +6,8 @@ fn the_first_colon_divides_provider_and_model() {
     assert_eq!(name.provider(), Provider::OpenAiChat);
     assert_eq!(name.model(), "qwen3:8b");
     assert_eq!(name.to_string(), "openai-chat:qwen3:8b");
+    let name: ModelName = "responses:gpt-5".parse().unwrap();
+    assert_eq!(name.to_string(), "openai:gpt-5", "the wire format of `openai` has a name of its own");
 }
 
 #[test]

@@ -12,6 +12,9 @@ const WIRE: Wire = Wire::Responses;
 
 /// The body of a request.
 pub(crate) fn body(model: &str, request: &ModelRequest, stream: bool) -> Result<Map<String, Value>, UnsendableError> {
+    if request.previous_response_id.is_some() && request.conversation_id.is_some() {
+        return Err(UnsendableError::Setting { wire: WIRE, setting: "`conversation` beside `previous_response_id`" });
+    }
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
     set(&mut body, "instructions", request.instructions.as_deref());
@@ -38,6 +41,7 @@ pub(crate) fn body(model: &str, request: &ModelRequest, stream: bool) -> Result<
     set(&mut body, "max_output_tokens", settings.max_output_tokens);
     set(&mut body, "reasoning", settings.effort.map(|effort| json!({ "effort": effort.as_str() })));
     set(&mut body, "previous_response_id", request.previous_response_id.as_deref());
+    set(&mut body, "conversation", request.conversation_id.as_deref());
     let asked: Vec<Value> = body.get("include").and_then(Value::as_array).cloned().unwrap_or_default();
     overlay(&mut body, &settings.extra);
     if let Some(include) = body.get_mut("include").and_then(Value::as_array_mut) {

@@ -57,6 +57,8 @@ pub struct ScriptedCall {
     pub arguments: Value,
     /// The text for a custom tool, instead of arguments.
     pub input: Option<String>,
+    /// A whole item of the Responses wire, such as a `shell_call`, instead of everything above.
+    pub hosted: Option<Value>,
     /// The id; one that was not used yet if left out.
     pub call_id: Option<Value>,
 }
@@ -158,8 +160,23 @@ impl ScriptedCall {
         Self { name: name.into(), arguments, ..Self::default() }
     }
 
+    /// A call of a tool that the provider has a shape for, as it stands on the Responses wire; only the id may be left out.
+    #[must_use]
+    pub fn hosted(item: Value) -> Self {
+        Self { hosted: Some(item), ..Self::default() }
+    }
+
     fn item(&self, number: usize) -> Result<Item, ModelErrorKind> {
         let own = Value::from(format!("call_{number}"));
+        if let Some(hosted) = &self.hosted {
+            let mut value = hosted.clone();
+            if let Some(fields) = value.as_object_mut() {
+                let is_request = fields.get("type").and_then(Value::as_str) == Some("mcp_approval_request");
+                let id = if is_request { "id" } else { "call_id" };
+                fields.entry(id).or_insert_with(|| self.call_id.clone().unwrap_or(own));
+            }
+            return Ok(Item::Hosted(Raw { wire: Wire::Responses, value }));
+        }
         let call_id = call_id(Some(self.call_id.as_ref().unwrap_or(&own)))?;
         let name = name(Some(&self.name))?;
         if let Some(input) = &self.input {
@@ -205,6 +222,10 @@ fn just_given(request: &ModelRequest) -> Vec<String> {
     let given = fresh(request).iter().filter_map(|item| match item {
         Item::FunctionOutput(output) => Some(output.output.joined_text()),
         Item::CustomOutput(output) => Some(output.output.joined_text()),
+        Item::Hosted(raw) if raw.is_answer() => match raw.value.get("output") {
+            Some(Value::String(text)) => Some(text.clone()),
+            other => Some(other.map(Value::to_string).unwrap_or_default()),
+        },
         _ => None,
     });
     given.collect()

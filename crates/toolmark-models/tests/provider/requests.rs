@@ -84,6 +84,7 @@ fn request() -> ModelRequest {
             extra: json!({"metadata": {"run": "1"}, "temperature": null}).as_object().expect("an object").clone(),
         },
         previous_response_id: None,
+        conversation_id: None,
     }
 }
 
@@ -146,4 +147,11 @@ async fn everything_that_only_responses_has() {
         ..ModelRequest::of_text("hello")
     };
     is_golden("request-responses-tools.json", "openai:gpt-5", &request).await;
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_kept_is_named_and_not_beside_an_answer() {
+    let request = ModelRequest { conversation_id: Some("conv_1".to_owned()), ..ModelRequest::of_text("hi") };
+    let sent = sent("openai:gpt-5", &request).await;
+    assert_eq!((&sent["conversation"], sent.get("previous_response_id")), (&json!("conv_1"), None));
 }

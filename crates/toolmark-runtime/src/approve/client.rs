@@ -32,6 +32,8 @@ pub enum Reach {
 pub enum ClientAnswer {
     /// Yes, this far.
     Yes(Scope),
+    /// Yes, this once, with other arguments: JSON text of an object, which enters the pipeline again.
+    Edited(String),
     /// No, with a word to the model.
     No(Option<String>),
     /// They closed the question without an answer.

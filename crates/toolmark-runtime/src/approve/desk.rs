@@ -283,6 +283,7 @@ impl Desk {
         let ruling = match answer {
             ClientAnswer::Dismissed => return Ok(()),
             ClientAnswer::Yes(scope) => Ruling { scope, ..Ruling::once(true, given) },
+            ClientAnswer::Edited(text) => Ruling { edited: Some(text), ..Ruling::once(true, given) },
             ClientAnswer::No(message) => Ruling { message, ..Ruling::once(false, given) },
         };
         match self.decide(ask.id, &ruling).await {
@@ -339,7 +340,7 @@ impl Desk {
     }
 }
 
-/// Tries again for a while. Whoever waits for a person need not hear that the ledger was away for a moment.
+/// Tries again for a while: nobody who can wait has to hear that the ledger was away for a moment. Only for what may be tried twice.
 async fn patiently<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, LedgerError>
 where
     F: Future<Output = Result<T, LedgerError>>,
@@ -374,9 +375,11 @@ impl Approvals for Desk {
     }
 
     fn ended(&self, pass: &Pass, ending: Ending) {
-        let Some((run, _)) = pass.run else { return };
+        let Some((run, round)) = pass.run else { return };
         match ending {
-            Ending::Over => self.shift_later(run, &[RunState::Running], RunState::Done),
+            // What was approved and did not run stays approved. A later round is begun once: its tool was reached before.
+            Ending::NotBegun if round == 0 => self.shift_later(run, &[RunState::Running], RunState::Parked),
+            Ending::NotBegun | Ending::Over => self.shift_later(run, &[RunState::Running], RunState::Done),
             Ending::Unknown => self.shift_later(run, &[RunState::Running], RunState::Lost),
             Ending::Unfinished => {}
         }

@@ -161,6 +161,8 @@ fn a_question_runs_when_it_is_granted_and_only_then() {
     let ended = call(Says(Approval::Rejected(Some("not today".into()))), "db.write_query", &sweep, Ok("done"));
     assert_eq!((ended.ran, ended.kept), (0, vec!["db.write_query ask asked".to_owned()]));
     assert!(ended.text.contains("not today"), "{}", ended.text);
+    assert!(ended.text.starts_with("`db.write_query` was not called: it was not approved.\n"), "{}", ended.text);
+    assert!(!ended.text.contains("must approve"), "whoever reads that waits for an answer: {}", ended.text);
     let ended = call(Unattended, "db.write_query", &sweep, Ok("done"));
     assert_eq!(ended.ran, 0);
     assert!(ended.text.contains("a person must approve"), "{}", ended.text);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use toolmark_core::behavior::{Behavior, ParseBehaviorError};
 use toolmark_core::definition::Definition;
+use toolmark_core::display;
 use toolmark_core::explain::facts;
 use toolmark_core::text::visible;
 use toolmark_core::tool::ToolKind;
@@ -20,8 +21,9 @@ use super::condition::Condition;
 use super::context::{ToolContext, TurnContext};
 use super::error::ToolError;
 use super::function::{Around, Body, FunctionTool, OnError, OnTimeout, Said, Strict};
+use super::grammar::Grammar;
 use super::guardrail::{InputGuardrail, OutputGuardrail};
-use super::names::{DisplayNames, is_locale};
+use super::names::DisplayNames;
 use super::output::ToolOutput;
 use super::schema::{self, Unusable};
 
@@ -57,6 +59,7 @@ pub struct ToolBuilder {
     names: DisplayNames,
     enabled: Condition<TurnContext>,
     needs_approval: Condition<ToolContext>,
+    grammar: Option<Grammar>,
     defer_loading: bool,
     around: Around,
     body: Option<Body>,
@@ -76,6 +79,7 @@ impl ToolBuilder {
             names: DisplayNames::default(),
             enabled: Condition::fixed(true),
             needs_approval: Condition::fixed(false),
+            grammar: None,
             defer_loading: false,
             around: Around::default(),
             body: None,
@@ -145,6 +149,13 @@ impl ToolBuilder {
         self
     }
 
+    /// What the text looks like that it takes. Only tools of the kind [`ToolKind::Custom`] take free text.
+    #[must_use]
+    pub fn grammar(mut self, grammar: Grammar) -> Self {
+        self.grammar = Some(grammar);
+        self
+    }
+
     /// What a publisher says of it, such as an MCP server. It takes the place of name, description, parameters, behavior and display
     /// names.
     #[must_use]
@@ -167,10 +178,31 @@ impl ToolBuilder {
         self
     }
 
-    /// How its name is spoken.
+    /// What is said, aloud or as progress, while it works.
     #[must_use]
-    pub fn spoken(mut self, name: impl Into<String>) -> Self {
-        self.names.spoken = Some(name.into());
+    pub fn spoken(mut self, text: impl Into<String>) -> Self {
+        self.names.spoken = Some(text.into());
+        self
+    }
+
+    /// What is said in one language while it works.
+    #[must_use]
+    pub fn spoken_in(mut self, locale: impl Into<String>, text: impl Into<String>) -> Self {
+        self.names.spoken_in.insert(locale.into(), text.into());
+        self
+    }
+
+    /// A small picture: one emoji, or a picture as `data:` address. What is neither is not shown.
+    #[must_use]
+    pub fn icon(mut self, icon: impl Into<String>) -> Self {
+        self.names.icon = Some(icon.into());
+        self
+    }
+
+    /// The group that it is shown in.
+    #[must_use]
+    pub fn category(mut self, category: impl Into<String>) -> Self {
+        self.names.category = Some(category.into());
         self
     }
 
@@ -201,6 +233,13 @@ impl ToolBuilder {
     #[must_use]
     pub fn needs_approval(mut self, condition: impl Into<Condition<ToolContext>>) -> Self {
         self.needs_approval = condition.into();
+        self
+    }
+
+    /// One more reason to ask a person, beside whatever was said before.
+    #[must_use]
+    pub fn also_needs_approval(mut self, condition: impl Into<Condition<ToolContext>>) -> Self {
+        self.needs_approval = self.needs_approval.or(condition.into());
         self
     }
 
@@ -294,11 +333,18 @@ impl ToolBuilder {
         if self.around.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(BuildToolError::Timeout { tool: shown() });
         }
-        if let Some(locale) = self.names.locales.keys().find(|locale| !is_locale(locale)) {
+        if let Some(locale) = self.names.no_language() {
             return Err(BuildToolError::Locale { tool: shown(), locale: visible(locale, 60) });
         }
         if let Some(Err(error)) = &self.behavior {
             return Err(BuildToolError::Behavior { tool: shown(), error: error.clone() });
+        }
+        if let Some(grammar) = &self.grammar {
+            let misplaced = || "only a tool of the kind `Custom` takes free text".to_owned();
+            let problem = if self.kind == ToolKind::Custom { grammar.problem() } else { Some(misplaced()) };
+            if let Some(problem) = problem {
+                return Err(BuildToolError::Grammar { tool: shown(), problem: visible(&problem, 400) });
+            }
         }
         let (definition, description, names, written) = match &self.definition {
             None => (None, self.description.clone(), self.names.clone(), self.parameters.clone()),
@@ -319,7 +365,8 @@ impl ToolBuilder {
             None => Definition::of_value(&self.place, &self.said(&parameters.plain))
                 .map_err(|error| BuildToolError::Definition { tool: shown(), error })?,
         };
-        let said = Said { description, parameters: parameters.plain, strict: parameters.strict, names };
+        let strict = parameters.strict;
+        let said = Said { description, parameters: parameters.plain, strict, grammar: self.grammar.clone(), names };
         Ok(FunctionTool {
             definition: Arc::new(definition),
             said: Arc::new(said),
@@ -328,6 +375,7 @@ impl ToolBuilder {
             enabled: self.enabled,
             needs_approval: self.needs_approval,
             defer_loading: self.defer_loading,
+            flat: false,
             around: Arc::new(self.around),
             body,
         })
@@ -346,11 +394,17 @@ impl ToolBuilder {
         if let Some(Ok(behavior)) = self.behavior {
             meta.insert("dev.toolmark/behavior".into(), fields(behavior));
         }
+        if let Some(grammar) = &self.grammar {
+            meta.insert("dev.toolmark/format".into(), grammar.to_wire());
+        }
         if let Some(names) = self.names.to_json() {
             meta.insert("dev.toolmark/names".into(), names);
         }
-        if let Some(spoken) = &self.names.spoken {
-            meta.insert("dev.toolmark/spoken".into(), spoken.as_str().into());
+        if let Some(spoken) = self.names.spoken_json() {
+            meta.insert(display::SPOKEN_TEXTS.into(), spoken);
+        }
+        for (key, text) in [(display::ICON, &self.names.icon), (display::CATEGORY, &self.names.category)] {
+            meta.extend(text.as_ref().map(|text| (key.to_owned(), text.as_str().into())));
         }
         if !meta.is_empty() {
             all.insert("_meta".into(), Value::Object(meta));

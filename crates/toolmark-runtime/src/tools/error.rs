@@ -58,6 +58,13 @@ impl ToolError {
         Self::of(ToolErrorKind::Arguments, text.to_string())
     }
 
+    /// The same with the error behind it, which only the program sees.
+    #[must_use]
+    pub fn caused_by(mut self, error: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Box::new(error));
+        self
+    }
+
     /// No failure: the tool cannot go on before somebody decides something, and will be called again with the same call. For tools
     /// that run others, such as an agent in which a call waits for approval. What it has done so far it must keep by itself.
     #[must_use]

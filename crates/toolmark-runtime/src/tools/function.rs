@@ -1,5 +1,6 @@
 //! One tool of a program: what is said of it, when it may be used, and what runs. Only the pipeline runs it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use toolmark_core::behavior::Behavior;
 use toolmark_core::definition::{Definition, ReadDefinitionError};
-use toolmark_core::names::{CanonicalName, LookupKey, PackName, RawName};
+use toolmark_core::names::{CanonicalName, LookupKey, PackName, RawName, flat_name};
 use toolmark_core::tool::{Source, ToolKind};
 
 use super::arguments::Arguments;
@@ -15,6 +16,7 @@ use super::builder::ToolBuilder;
 use super::condition::Condition;
 use super::context::{ToolContext, TurnContext};
 use super::error::ToolError;
+use super::grammar::Grammar;
 use super::guardrail::{InputGuardrail, OutputGuardrail};
 use super::names::DisplayNames;
 use super::output::ToolOutput;
@@ -30,6 +32,8 @@ pub struct FunctionTool {
     pub(super) enabled: Condition<TurnContext>,
     pub(super) needs_approval: Condition<ToolContext>,
     pub(super) defer_loading: bool,
+    /// Called by one plain name, without its namespace.
+    pub(super) flat: bool,
     pub(super) around: Arc<Around>,
     pub(super) body: Body,
 }
@@ -44,6 +48,7 @@ pub(super) struct Said {
     pub(super) description: String,
     pub(super) parameters: Value,
     pub(super) strict: Option<Value>,
+    pub(super) grammar: Option<Grammar>,
     pub(super) names: DisplayNames,
 }
 
@@ -136,6 +141,12 @@ impl FunctionTool {
         self.said.strict.as_ref()
     }
 
+    /// What the text looks like that it takes, where it takes free text and that is said.
+    #[must_use]
+    pub fn grammar(&self) -> Option<&Grammar> {
+        self.said.grammar.as_ref()
+    }
+
     /// What people call it.
     #[must_use]
     pub fn display_names(&self) -> &DisplayNames {
@@ -192,11 +203,26 @@ impl FunctionTool {
         }
     }
 
+    /// The name that models call it by, in the namespace that they see.
+    #[must_use]
+    pub fn called(&self) -> Cow<'_, str> {
+        match &self.namespace {
+            Some(namespace) if self.flat => flat_name(namespace.name.as_str(), self.name().as_str()).into(),
+            _ => self.name().as_str().into(),
+        }
+    }
+
+    /// The namespace that models see it in: its pack, unless it is called by one plain name.
+    #[must_use]
+    pub fn seen_in(&self) -> Option<&Namespace> {
+        self.namespace.as_deref().filter(|_| !self.flat)
+    }
+
     /// The key that dispatch uses.
     #[must_use]
     pub fn lookup_key(&self) -> LookupKey {
-        let name: Box<str> = self.name().as_str().into();
-        match &self.namespace {
+        let name: Box<str> = self.called().into();
+        match self.seen_in() {
             Some(namespace) => LookupKey::Namespaced(namespace.name.as_str().into(), name),
             None if self.defer_loading => LookupKey::DeferredTopLevel(name),
             None => LookupKey::Bare(name),
@@ -227,7 +253,9 @@ impl FunctionTool {
         Ok(Self { definition: Arc::new(definition), ..self.clone() })
     }
 
-    pub(super) fn in_namespace(mut self, namespace: Arc<Namespace>) -> Self {
+    /// The same tool in a pack. Tools of one pack share the namespace itself, not only its name.
+    #[must_use]
+    pub fn in_namespace(mut self, namespace: Arc<Namespace>) -> Self {
         self.namespace = Some(namespace);
         self
     }

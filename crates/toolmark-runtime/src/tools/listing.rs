@@ -38,6 +38,7 @@ struct Seen {
     kind: ToolKind,
     digest: DefinitionDigest,
     deferred: bool,
+    flat: bool,
 }
 
 /// A turn that cannot begin.
@@ -73,6 +74,7 @@ impl Seen {
             kind: tool.kind,
             digest: tool.definition.digest(),
             deferred: tool.defer_loading,
+            flat: tool.flat,
         }
     }
 }
@@ -97,7 +99,7 @@ impl Listing {
                 packs.push((tool.namespace.clone(), pack));
                 packs.len() - 1
             });
-            if tool.namespace().is_some_and(|namespace| namespace.name().as_str() == tool.name().as_str()) {
+            if tool.seen_in().is_some_and(|namespace| namespace.name().as_str() == tool.name().as_str()) {
                 let place = tool.definition.slice().place();
                 let report = ReservedName(visible(tool.name().as_str(), 200)).report();
                 reserved.push(Problem::refused(report, Some(place)));
@@ -107,10 +109,20 @@ impl Listing {
                 pack.push(tool.kind, (*tool.definition).clone());
             }
         }
+        let mut keys: HashMap<LookupKey, usize> = HashMap::with_capacity(tools.len());
+        for (at, tool) in tools.iter().enumerate() {
+            let first = *keys.entry(tool.lookup_key()).or_insert(at);
+            // Two of one canonical name are found by the catalog, which names both.
+            if let Some(other) = tools.get(first).filter(|other| other.canonical() != tool.canonical()) {
+                let name = |tool: &FunctionTool| tool.canonical().map(|name| name.to_string()).unwrap_or_default();
+                let called = visible(&tool.called(), 200);
+                let report = CalledAlike { called, one: name(other), two: name(tool) }.report();
+                reserved.push(Problem::refused(report, Some(tool.definition.slice().place())));
+            }
+        }
         let packs = packs.into_iter().map(|(_, pack)| pack.build());
         let catalog = reserved.into_iter().fold(Catalog::builder().packs(packs), CatalogBuilder::problem);
         let workspace = rules.build(catalog.build()?)?;
-        let keys = tools.iter().enumerate().map(|(at, tool)| (tool.lookup_key(), at)).collect();
         let seen = tools.iter().map(Seen::of).collect();
         let mut listing = Self { workspace, seen, places, keys, entries: HashMap::new() };
         listing.entries = (0..tools.len()).filter_map(|at| Some((address(listing.tool(at)?), at))).collect();
@@ -182,6 +194,33 @@ impl Explain for OpenTurnError {
             Self::Policy(error) => error.facts(),
             Self::Task(error) => error.facts(),
         }
+    }
+}
+
+/// Two tools that models would call by one name.
+#[derive(Debug, thiserror::Error)]
+#[error("models would call `{one}` and `{two}` by the name `{called}`")]
+struct CalledAlike {
+    called: String,
+    one: String,
+    two: String,
+}
+
+impl Explain for CalledAlike {
+    fn code(&self) -> Code {
+        Code::new("tools-called-alike")
+    }
+
+    fn why(&self) -> String {
+        "a call by that name could mean either of the two".into()
+    }
+
+    fn fix(&self) -> String {
+        "rename one of them: `.renamed([(\"old\", \"new\")])`".into()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        facts([("tools", vec![self.one.as_str(), self.two.as_str()].into()), ("called", self.called.as_str().into())])
     }
 }
 

@@ -12,6 +12,7 @@ mod condition;
 mod context;
 mod error;
 mod function;
+mod grammar;
 mod guardrail;
 mod listing;
 mod names;
@@ -32,6 +33,7 @@ pub use condition::Condition;
 pub use context::{RunContext, ToolContext, TurnContext, Usage};
 pub use error::{ToolError, ToolErrorKind};
 pub use function::{FunctionTool, Namespace, OnError, OnTimeout, Says, Strict};
+pub use grammar::Grammar;
 pub use guardrail::{Guarded, InputGuardrail, OutputGuardrail};
 pub use listing::OpenTurnError;
 pub use names::DisplayNames;
@@ -40,7 +42,7 @@ pub use perform::{NoHooks, Raised, ToolHooks};
 pub use toolbox::{Toolbox, ToolboxBuilder};
 pub use toolset::{BuildToolsError, ListToolsError, Tools, ToolsBuilder, Toolset};
 pub use turn::{Turn, UnknownCall};
-pub use wrap::{ApprovalRequired, Combined, Deferred, EnabledIf, Filtered, Prefixed, Renamed, ToolsetExt};
+pub use wrap::{ApprovalRequired, Combined, Deferred, EnabledIf, Filtered, Flat, Prefixed, Renamed, ToolsetExt};
 
 /// What `#[tool]` needs. Not for people.
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use toolmark_core::display::{LanguageTag, Languages};
 
 /// The names that a tool's author gives it. None of them identifies it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +11,9 @@ pub struct DisplayNames {
     pub(super) everywhere: Option<String>,
     pub(super) locales: BTreeMap<String, String>,
     pub(super) spoken: Option<String>,
+    pub(super) spoken_in: BTreeMap<String, String>,
+    pub(super) icon: Option<String>,
+    pub(super) category: Option<String>,
 }
 
 /// The locale of a name that is of no language.
@@ -22,17 +26,18 @@ impl DisplayNames {
         self.everywhere.as_deref()
     }
 
-    /// The name in a language: `nl-BE` is also found as `nl`.
+    /// The name in a language: `nl-BE` is also found as `nl`, `zh-Hant` never as `zh-Hans`.
     #[must_use]
     pub fn in_locale(&self, locale: &str) -> Option<&str> {
-        let exact = |locale: &str| {
-            self.locales.iter().find(|(known, _)| known.eq_ignore_ascii_case(locale)).map(|(_, name)| name.as_str())
-        };
-        let broad = locale.split(['-', '_']).next().unwrap_or(locale);
-        exact(locale).or_else(|| exact(broad)).or(self.everywhere())
+        let known: Vec<(LanguageTag, &str)> =
+            self.locales.iter().filter_map(|(tag, name)| Some((tag.parse().ok()?, name.as_str()))).collect();
+        let wanted = Languages::of(locale.parse());
+        let best = wanted.lookup(known.iter().map(|(tag, _)| tag));
+        let found = best.and_then(|best| known.iter().find(|(tag, _)| tag == best)).map(|(_, name)| *name);
+        found.or(self.everywhere())
     }
 
-    /// The name as it is spoken.
+    /// What is said while it works.
     #[must_use]
     pub fn spoken(&self) -> Option<&str> {
         self.spoken.as_deref()
@@ -40,19 +45,27 @@ impl DisplayNames {
 
     /// As it stands in `_meta["dev.toolmark/names"]`; nothing where there is no name.
     pub(super) fn to_json(&self) -> Option<Value> {
-        let own = self.everywhere.iter().map(|name| (ANY.to_owned(), Value::from(name.as_str())));
-        let others = self.locales.iter().map(|(locale, name)| (locale.clone(), Value::from(name.as_str())));
-        let all: Map<String, Value> = own.chain(others).collect();
-        (!all.is_empty()).then_some(Value::Object(all))
+        by_locale(self.everywhere.as_deref(), &self.locales)
+    }
+
+    /// As it stands in `_meta["dev.toolmark/spoken"]`: one text, or one for each language.
+    pub(super) fn spoken_json(&self) -> Option<Value> {
+        match (&self.spoken, self.spoken_in.is_empty()) {
+            (Some(text), true) => Some(text.as_str().into()),
+            (text, _) => by_locale(text.as_deref(), &self.spoken_in),
+        }
+    }
+
+    /// The first language that is none.
+    pub(super) fn no_language(&self) -> Option<&str> {
+        let mut all = self.locales.keys().chain(self.spoken_in.keys());
+        all.find(|locale| locale.parse::<LanguageTag>().is_err()).map(String::as_str)
     }
 }
 
-/// True for what BCP 47 calls a language tag, as far as letters, digits and lengths go.
-pub(super) fn is_locale(text: &str) -> bool {
-    let mut parts = text.split('-');
-    let language = parts.next().unwrap_or_default();
-    let letters = |part: &str| part.chars().all(|c| c.is_ascii_alphabetic());
-    (2..=8).contains(&language.len())
-        && letters(language)
-        && parts.all(|part| (1..=8).contains(&part.len()) && part.chars().all(|c| c.is_ascii_alphanumeric()))
+fn by_locale(any: Option<&str>, locales: &BTreeMap<String, String>) -> Option<Value> {
+    let own = any.into_iter().map(|text| (ANY.to_owned(), Value::from(text)));
+    let others = locales.iter().map(|(locale, text)| (locale.clone(), Value::from(text.as_str())));
+    let all: Map<String, Value> = own.chain(others).collect();
+    (!all.is_empty()).then_some(Value::Object(all))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use futures_util::future::join_all;
+use toolmark_core::names::PackName;
 
 use super::context::TurnContext;
 use super::function::FunctionTool;
@@ -90,6 +91,13 @@ impl ToolboxBuilder {
     #[must_use]
     pub fn rules(mut self, rules: WorkspaceBuilder) -> Self {
         self.rules = rules;
+        self
+    }
+
+    /// A pack whose tools may come later; the rules that were given may name them already.
+    #[must_use]
+    pub fn awaited(mut self, pack: PackName) -> Self {
+        self.rules = self.rules.awaited(pack);
         self
     }
 

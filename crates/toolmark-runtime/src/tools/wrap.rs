@@ -43,6 +43,9 @@ pub struct ApprovalRequired<S> {
 /// Tools that models get to see only after they looked for them.
 pub struct Deferred<S>(S);
 
+/// Tools of packs that are called by one plain name, for models that know no namespaces.
+pub struct Flat<S>(S);
+
 /// Tools that are offered while a condition holds, beside their own. They exist all the time: no other tool can take their names.
 pub struct EnabledIf<S> {
     inner: S,
@@ -88,6 +91,12 @@ pub trait ToolsetExt: Toolset + Sized {
     /// Hides the tools until a model looks for them.
     fn deferred(self) -> Deferred<Self> {
         Deferred(self)
+    }
+
+    /// Has models call the tools of packs by one plain name, `github__search`, in place of a name in a namespace: for Chat Completions
+    /// and Anthropic, which have none. The tools stay what they are, and rules, grants and records name them as before.
+    fn flat(self) -> Flat<Self> {
+        Flat(self)
     }
 
     /// Offers the tools only while a condition holds.
@@ -186,6 +195,18 @@ impl<S: Toolset> Toolset for Deferred<S> {
     }
 }
 
+impl<S: Toolset> Toolset for Flat<S> {
+    fn tools<'a>(&'a self, turn: &'a TurnContext) -> Listed<'a> {
+        Box::pin(async move {
+            let mut tools = self.0.tools(turn).await?;
+            for tool in &mut tools {
+                tool.flat = true;
+            }
+            Ok(tools)
+        })
+    }
+}
+
 impl<S: Toolset> Toolset for EnabledIf<S> {
     fn tools<'a>(&'a self, turn: &'a TurnContext) -> Listed<'a> {
         Box::pin(async move {
@@ -236,4 +257,4 @@ macro_rules! named_debug {
     )+};
 }
 
-named_debug!(Filtered<S>, Renamed<S>, Prefixed<S>, ApprovalRequired<S>, Deferred<S>, EnabledIf<S>, Combined);
+named_debug!(Filtered<S>, Renamed<S>, Prefixed<S>, ApprovalRequired<S>, Deferred<S>, Flat<S>, EnabledIf<S>, Combined);

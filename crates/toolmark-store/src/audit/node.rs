@@ -38,6 +38,14 @@ impl NodeClaim {
 }
 
 impl Store {
+    /// Every node that ever wrote records, with how many it wrote.
+    ///
+    /// # Errors
+    /// [`StoreError`] when they cannot be read.
+    pub async fn nodes(&self) -> Result<Vec<(Arc<str>, u64)>, StoreError> {
+        Ok(self.backend().chains().await?.into_iter().map(|chain| (chain.node, chain.head.seq)).collect())
+    }
+
     /// Takes the chain of a node for this process: that of `name`, or, while other processes have that, of `name-2`, `name-3` …
     ///
     /// A name whose process may have been killed, or may be about to come back, is waited for until that is clear.

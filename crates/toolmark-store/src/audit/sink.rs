@@ -53,7 +53,7 @@ pub struct SinkSettings {
     pub batch: usize,
     /// How long a record waits for others.
     pub linger: Duration,
-    /// How long a caller waits for a place in the queue.
+    /// How long a caller waits for a place in the queue, and for a store that is away for a moment.
     pub patience: Duration,
 }
 

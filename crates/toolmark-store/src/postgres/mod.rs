@@ -17,7 +17,9 @@ mod node;
 mod notices;
 mod open;
 mod pins;
+mod sessions;
 mod text;
+mod threads;
 mod tokens;
 mod transfer;
 
@@ -44,6 +46,8 @@ use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
 use crate::pins::Pin;
+use crate::sessions::KeptSession;
+use crate::threads::{TakenThread, ThreadClaim, TrimmedThreads};
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
 use crate::transfer::{Part, Row, Table, Taken};
@@ -391,6 +395,86 @@ impl Backend for Postgres {
 
     fn import(&self, parts: mpsc::Receiver<Part>) -> Answer<'_, Taken> {
         Box::pin(self.take_all(parts))
+    }
+
+    fn sessions<'a>(&'a self, named: Option<&'a str>, most: Option<u64>) -> Answer<'a, Vec<KeptSession>> {
+        self.within(self.load_sessions(named, most))
+    }
+
+    fn session_items<'a>(&'a self, session: &'a str, most: Option<u64>) -> Answer<'a, Vec<String>> {
+        self.within(self.load_session(session, most))
+    }
+
+    fn add_session_items<'a>(&'a self, session: &'a str, items: &'a [String], at: Micros) -> Answer<'a, ()> {
+        self.within(self.add_to_session(session, items, at))
+    }
+
+    fn pop_session_item<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, Option<String>> {
+        self.within(self.pop_from_session(session, at))
+    }
+
+    fn clear_session<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, ()> {
+        self.within(self.empty_session(session, at))
+    }
+
+    fn forget_session<'a>(&'a self, session: &'a str) -> Answer<'a, bool> {
+        self.within(self.remove_session(session))
+    }
+
+    fn forget_idle_session<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, bool> {
+        self.within(self.remove_idle_session(session, at))
+    }
+
+    fn claim_session<'a>(&'a self, session: &'a str, run: &'a str, take_over: bool, at: Micros) -> Answer<'a, bool> {
+        self.within(self.take_session(session, run, take_over, at))
+    }
+
+    fn finish_session<'a>(
+        &'a self,
+        session: &'a str,
+        run: &'a str,
+        items: &'a [String],
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        self.within(self.end_session(session, run, items, at))
+    }
+
+    fn replace_session_items<'a>(
+        &'a self,
+        session: &'a str,
+        run: &'a str,
+        oldest: u64,
+        items: &'a [String],
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        self.within(self.shorten_session(session, run, oldest, items, at))
+    }
+
+    fn release_session<'a>(&'a self, session: &'a str, run: &'a str) -> Answer<'a, ()> {
+        self.within(self.leave_session(session, run))
+    }
+
+    fn take_thread<'a>(&'a self, claim: ThreadClaim<'a>, at: Micros) -> Answer<'a, TakenThread> {
+        self.within(self.hold_session(claim, at))
+    }
+
+    fn trim_threads(&self, idle: Micros, waiting: Micros, limit: u32, at: Micros) -> Answer<'_, TrimmedThreads> {
+        self.within(self.remove_threads(idle, waiting, limit, at))
+    }
+
+    fn keep_thread<'a>(&'a self, session: &'a str, holder: &'a str, until: Micros) -> Answer<'a, bool> {
+        self.within(self.hold_longer(session, holder, until))
+    }
+
+    fn leave_thread<'a>(
+        &'a self,
+        session: &'a str,
+        holder: &'a str,
+        items: &'a [String],
+        waits: Option<&'a str>,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        self.within(self.give_session_back(session, holder, items, waits, at))
     }
 
     fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {

@@ -1,5 +1,5 @@
-//! From whatever version a file has to the newest, forward only. Each step is one transaction, so a file is never between two
-//! versions, even if the process is killed half-way.
+//! From whatever version a file has to the newest, forward only, and in one transaction: a file is never between two versions, even if
+//! the process is killed half-way.
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
@@ -18,7 +18,14 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
     include_str!("migrations/0005.sql"),
+    include_str!("migrations/0006.sql"),
+    include_str!("migrations/0007.sql"),
+    include_str!("migrations/0008.sql"),
+    include_str!("migrations/0009.sql"),
 ];
+
+/// What all of them lead to, for a file that is new: renaming and dropping what nobody used takes a while.
+const NEW: &[&str] = &[include_str!("migrations/newest.sql")];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: i64 = STEPS.len() as i64;
@@ -46,18 +53,24 @@ pub(super) async fn check(connection: &mut SqliteConnection, place: &Location) -
     Ok(version)
 }
 
-/// Takes all steps that are missing.
+/// Takes all steps that are missing, in one transaction: what waits for the disk is its end.
 pub(super) async fn run(connection: &mut SqliteConnection, place: &Location) -> Result<(), StoreError> {
-    loop {
-        // Another process may take the same step: the version counts that is there once the lock is held.
-        let begun = connection.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").await;
-        let mut transaction = begun.map_err(|error| error_at(place, &error))?;
-        let version = check(&mut transaction, place).await?;
-        let Some(step) = usize::try_from(version).ok().and_then(|version| STEPS.get(version)) else { return Ok(()) };
-        let header = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {}", version + 1);
-        for sql in [sqlx::raw_sql(*step), sqlx::raw_sql(AssertSqlSafe(header))] {
-            transaction.execute(sql).await.map_err(|error| error_at(place, &error))?;
-        }
-        transaction.commit().await.map_err(|error| error_at(place, &error))?;
+    let error = |error: sqlx::Error| error_at(place, &error);
+    let mut transaction = connection.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").await.map_err(error)?;
+    // Another process may have taken them: the version counts that is there once the lock is held.
+    let version = check(&mut transaction, place).await?;
+    let missing = match usize::try_from(version) {
+        Ok(0) => NEW,
+        Ok(version) => STEPS.get(version..).unwrap_or_default(),
+        Err(_) => &[],
+    };
+    if missing.is_empty() {
+        return Ok(());
     }
+    for step in missing {
+        transaction.execute(sqlx::raw_sql(*step)).await.map_err(error)?;
+    }
+    let header = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {NEWEST}");
+    transaction.execute(sqlx::raw_sql(AssertSqlSafe(header))).await.map_err(error)?;
+    transaction.commit().await.map_err(error)
 }

@@ -12,6 +12,8 @@ mod migrate;
 mod names;
 mod open;
 mod pins;
+mod sessions;
+mod threads;
 mod tokens;
 mod transfer;
 
@@ -31,6 +33,8 @@ use crate::error::{Fault, StoreError};
 use crate::location::Location;
 use crate::names::{KnownNames, NameScope};
 use crate::pins::Pin;
+use crate::sessions::KeptSession;
+use crate::threads::{TakenThread, ThreadClaim, TrimmedThreads};
 use crate::time::Micros;
 use crate::tokens::{TokenHash, TokenId};
 use crate::transfer::{Part, Row, Table, Taken};
@@ -384,6 +388,86 @@ impl Backend for Sqlite {
 
     fn failure(&self, detail: &str) -> StoreError {
         StoreError::new(&self.place, Fault::Failed, detail)
+    }
+
+    fn sessions<'a>(&'a self, named: Option<&'a str>, most: Option<u64>) -> Answer<'a, Vec<KeptSession>> {
+        Box::pin(self.load_sessions(named, most))
+    }
+
+    fn session_items<'a>(&'a self, session: &'a str, most: Option<u64>) -> Answer<'a, Vec<String>> {
+        Box::pin(self.load_session(session, most))
+    }
+
+    fn add_session_items<'a>(&'a self, session: &'a str, items: &'a [String], at: Micros) -> Answer<'a, ()> {
+        Box::pin(self.add_to_session(session, items, at))
+    }
+
+    fn pop_session_item<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, Option<String>> {
+        Box::pin(self.pop_from_session(session, at))
+    }
+
+    fn clear_session<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, ()> {
+        Box::pin(self.empty_session(session, at))
+    }
+
+    fn forget_session<'a>(&'a self, session: &'a str) -> Answer<'a, bool> {
+        Box::pin(self.remove_session(session))
+    }
+
+    fn forget_idle_session<'a>(&'a self, session: &'a str, at: Micros) -> Answer<'a, bool> {
+        Box::pin(self.remove_idle_session(session, at))
+    }
+
+    fn claim_session<'a>(&'a self, session: &'a str, run: &'a str, take_over: bool, at: Micros) -> Answer<'a, bool> {
+        Box::pin(self.take_session(session, run, take_over, at))
+    }
+
+    fn finish_session<'a>(
+        &'a self,
+        session: &'a str,
+        run: &'a str,
+        items: &'a [String],
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        Box::pin(self.end_session(session, run, items, at))
+    }
+
+    fn replace_session_items<'a>(
+        &'a self,
+        session: &'a str,
+        run: &'a str,
+        oldest: u64,
+        items: &'a [String],
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        Box::pin(self.shorten_session(session, run, oldest, items, at))
+    }
+
+    fn release_session<'a>(&'a self, session: &'a str, run: &'a str) -> Answer<'a, ()> {
+        Box::pin(self.leave_session(session, run))
+    }
+
+    fn take_thread<'a>(&'a self, claim: ThreadClaim<'a>, at: Micros) -> Answer<'a, TakenThread> {
+        Box::pin(self.hold_session(claim, at))
+    }
+
+    fn trim_threads(&self, idle: Micros, waiting: Micros, limit: u32, at: Micros) -> Answer<'_, TrimmedThreads> {
+        Box::pin(self.remove_threads(idle, waiting, limit, at))
+    }
+
+    fn keep_thread<'a>(&'a self, session: &'a str, holder: &'a str, until: Micros) -> Answer<'a, bool> {
+        Box::pin(self.hold_longer(session, holder, until))
+    }
+
+    fn leave_thread<'a>(
+        &'a self,
+        session: &'a str,
+        holder: &'a str,
+        items: &'a [String],
+        waits: Option<&'a str>,
+        at: Micros,
+    ) -> Answer<'a, bool> {
+        Box::pin(self.give_session_back(session, holder, items, waits, at))
     }
 
     fn baseline<'a>(&'a self, task: &'a str) -> Answer<'a, Option<String>> {

@@ -22,6 +22,11 @@ use crate::store::Settings;
 /// Rows of the audit have a few hundred bytes and come in batches: larger pages are written more seldom than SQLite's 4,096.
 const PAGE_BYTES: u32 = 8192;
 
+/// What a connection keeps of the file, in KiB as SQLite spells them. Rows are added at the end and read in order, so that little is read
+/// twice; and what the system caches anyway need not be held here too.
+const WRITER_CACHE: &str = "-1000";
+const READER_CACHE: &str = "-256";
+
 impl Sqlite {
     /// Opens a file, or makes it.
     ///
@@ -44,9 +49,28 @@ impl Sqlite {
         migrate::run(&mut connection, &place).await?;
         connection.close().await.map_err(|error| error_at(&place, &error))?;
         let writer = pool(1, settings).connect_with(options.clone()).await.map_err(|error| error_at(&place, &error))?;
-        let reading = plain.pragma("query_only", "ON").pragma("cache_size", "-1000");
+        let reading = plain.pragma("query_only", "ON").pragma("cache_size", READER_CACHE);
         let readers = pool(settings.readers.max(1), settings).connect_lazy_with(reading);
         Ok((Self { writer, readers, place, kinds: Kinds::default() }, before))
+    }
+
+    /// Opens a file that need not be writable, to look into it. Nothing beside it is made, and whatever would write is refused.
+    pub(crate) async fn open_to_read(path: &Path, settings: &Settings) -> Result<Self, StoreError> {
+        let place = Location::File(path.into());
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        // What was not taken over into the file yet stands in its log. Without one, nobody else can be writing.
+        let alone = fs::metadata(log).map_or(true, |log| log.len() == 0);
+        let plain = SqliteConnectOptions::new().filename(path).read_only(true).immutable(alone);
+        let plain = plain.busy_timeout(settings.patience).disable_statement_logging();
+        let version = look(&plain, &place).await?;
+        if version < migrate::NEWEST {
+            let detail = format!("its version is {version}, and it would have to be brought to {}", migrate::NEWEST);
+            return Err(StoreError::new(&place, Fault::ReadOnly, &detail));
+        }
+        let reading = plain.pragma("query_only", "ON").pragma("cache_size", READER_CACHE);
+        let readers = pool(settings.readers.max(1), settings).connect_lazy_with(reading);
+        Ok(Self { writer: readers.clone(), readers, place, kinds: Kinds::default() })
     }
 
     /// A database in memory, with one connection for everything.
@@ -106,7 +130,7 @@ fn writing(plain: &SqliteConnectOptions, settings: &Settings) -> SqliteConnectOp
         .foreign_keys(true)
         .pragma("journal_size_limit", "67108864")
         .pragma("wal_autocheckpoint", "2000")
-        .pragma("cache_size", "-4000")
+        .pragma("cache_size", WRITER_CACHE)
         .pragma("trusted_schema", "OFF");
     limited(options, settings)
 }

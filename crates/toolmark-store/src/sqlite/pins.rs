@@ -1,5 +1,6 @@
 //! Pins in SQLite.
 
+use futures_util::TryStreamExt as _;
 use sqlx::Executor as _;
 use sqlx::sqlite::SqliteRow;
 
@@ -10,8 +11,13 @@ use crate::pins::Pin;
 impl Sqlite {
     pub(super) async fn load_pins(&self) -> Result<Vec<Pin>, StoreError> {
         let sql = "SELECT tool, body, how, accepted_by, accepted_us FROM pins ORDER BY tool";
-        let rows = self.readers.fetch_all(sql).await.map_err(|error| self.error(&error))?;
-        rows.iter().map(|row| self.pin(row)).collect()
+        // Row by row: there are as many as tools, and each is as large as a definition.
+        let mut rows = self.readers.fetch(sql);
+        let mut pins = Vec::new();
+        while let Some(row) = rows.try_next().await.map_err(|error| self.error(&error))? {
+            pins.push(self.pin(&row)?);
+        }
+        Ok(pins)
     }
 
     fn pin(&self, row: &SqliteRow) -> Result<Pin, StoreError> {

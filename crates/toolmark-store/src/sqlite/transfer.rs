@@ -68,6 +68,21 @@ impl Sqlite {
 
     /// Writes rows; says why they cannot be, where that is their own fault.
     async fn put(&self, transaction: &mut Writing, rows: &Rows) -> Result<Option<String>, StoreError> {
+        match self.put_by(transaction, rows, rows.table.insert.sqlite()).await {
+            Ok(done) if done == rows.rows.len() as u64 => {}
+            Ok(_) => return Ok(Some(format!("a {} belongs to something that is not there", rows.table.kind))),
+            // Code 19: what the tables do not allow, such as one key twice.
+            Err(sqlx::Error::Database(error)) if code(&*error) == 19 => return Ok(Some(visible(error.message(), 200))),
+            Err(error) => return Err(self.error(&error)),
+        }
+        for part in rows.table.parts {
+            self.put_by(transaction, rows, part).await.map_err(|error| self.error(&error))?;
+        }
+        Ok(None)
+    }
+
+    /// Writes rows by one statement; says how many it wrote.
+    async fn put_by(&self, transaction: &mut Writing, rows: &Rows, statement: &str) -> Result<u64, sqlx::Error> {
         let mut arguments = SqliteArguments::default();
         for cell in rows.rows.iter().flatten() {
             let added = match cell.clone() {
@@ -77,16 +92,11 @@ impl Sqlite {
                 Cell::Bytes(bytes) => arguments.add(bytes),
                 Cell::Id(id) => arguments.add(id),
             };
-            added.map_err(|error| self.error(&sqlx::Error::Encode(error)))?;
+            added.map_err(sqlx::Error::Encode)?;
         }
-        let sql = rows.table.insert.sqlite().replace("{rows}", &placeholders(rows));
-        match sqlx::query_with(AssertSqlSafe(sql), arguments).execute(&mut **transaction).await {
-            Ok(done) if done.rows_affected() == rows.rows.len() as u64 => Ok(None),
-            Ok(_) => Ok(Some(format!("a {} belongs to something that is not there", rows.table.kind))),
-            // Code 19: what the tables do not allow, such as one key twice.
-            Err(sqlx::Error::Database(error)) if code(&*error) == 19 => Ok(Some(visible(error.message(), 200))),
-            Err(error) => Err(self.error(&error)),
-        }
+        let sql = statement.replace("{rows}", &placeholders(rows));
+        let done = sqlx::query_with(AssertSqlSafe(sql), arguments).execute(&mut **transaction).await?;
+        Ok(done.rows_affected())
     }
 }
 

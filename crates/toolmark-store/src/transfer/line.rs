@@ -89,7 +89,13 @@ fn cell(column: &Column, value: Option<Value>) -> Result<Cell, Wrong> {
             number.as_i64().map(Cell::Number).ok_or_else(|| wrong("no whole number of 64 bits"))
         }
         (Shape::Bytes, Some(Value::String(text))) => {
-            bytes(&text).map(Cell::Bytes).ok_or_else(|| wrong("no hexadecimal bytes"))
+            let bytes = bytes(&text).ok_or_else(|| wrong("no hexadecimal bytes"))?;
+            match column.length {
+                Some(length) if bytes.len() != length => {
+                    Err(wrong(&format!("{} bytes long instead of {length}", bytes.len())))
+                }
+                _ => Ok(Cell::Bytes(bytes)),
+            }
         }
         (Shape::Id, Some(Value::String(text))) => {
             let id = Uuid::parse_str(&text).ok().filter(|id| id.hyphenated().to_string() == text);

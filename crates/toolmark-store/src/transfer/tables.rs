@@ -18,6 +18,8 @@ pub struct Table {
     pub insert: Sql,
     /// Rows that are there before anybody writes any; they are replaced.
     pub preset: bool,
+    /// What else SQLite writes of the same `{rows}`, where it keeps them in parts.
+    pub parts: &'static [&'static str],
 }
 
 /// A statement.
@@ -45,6 +47,8 @@ pub struct Column {
     pub nullable: bool,
     /// What an export says that is older than the column. A column without it was always there.
     pub default: Option<i64>,
+    /// How many bytes it holds, where that is always the same.
+    pub length: Option<usize>,
 }
 
 /// What a column holds.
@@ -104,19 +108,24 @@ impl Sql {
 }
 
 const fn text(name: &'static str) -> Column {
-    Column { name, shape: Shape::Text, nullable: false, default: None }
+    Column { name, shape: Shape::Text, nullable: false, default: None, length: None }
 }
 
 const fn number(name: &'static str) -> Column {
-    Column { name, shape: Shape::Number, nullable: false, default: None }
+    Column { name, shape: Shape::Number, nullable: false, default: None, length: None }
 }
 
 const fn bytes(name: &'static str) -> Column {
-    Column { name, shape: Shape::Bytes, nullable: false, default: None }
+    Column { name, shape: Shape::Bytes, nullable: false, default: None, length: None }
+}
+
+/// Bytes of which there are always so many.
+const fn digest(name: &'static str, length: usize) -> Column {
+    Column { length: Some(length), ..bytes(name) }
 }
 
 const fn id(name: &'static str) -> Column {
-    Column { name, shape: Shape::Id, nullable: false, default: None }
+    Column { name, shape: Shape::Id, nullable: false, default: None, length: None }
 }
 
 const fn maybe(column: Column) -> Column {
@@ -135,6 +144,7 @@ pub const TABLES: &[Table] = &[
              ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         ),
         preset: true,
+        parts: &[],
     },
     Table {
         kind: "name-scope",
@@ -146,6 +156,7 @@ pub const TABLES: &[Table] = &[
              ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "name",
@@ -168,6 +179,7 @@ pub const TABLES: &[Table] = &[
              JOIN name_scopes s ON s.profile = r.profile AND s.server = r.server ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "pack",
@@ -179,6 +191,7 @@ pub const TABLES: &[Table] = &[
              ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "definition",
@@ -192,6 +205,7 @@ pub const TABLES: &[Table] = &[
              SELECT r.pack, r.position, r.defines, r.name, r.text, r.digest FROM {rows} ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "definition-history",
@@ -213,6 +227,7 @@ pub const TABLES: &[Table] = &[
              SELECT r.pack, r.defines, r.name, r.digest, r.first_seen_us, r.replaced_us FROM {rows} ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "token",
@@ -239,6 +254,7 @@ pub const TABLES: &[Table] = &[
              r.approver FROM {rows} ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "ask",
@@ -263,6 +279,7 @@ pub const TABLES: &[Table] = &[
              ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "run",
@@ -282,6 +299,7 @@ pub const TABLES: &[Table] = &[
              SELECT r.id, r.ask, r.node, r.state, r.round, r.created_us, r.changed_us FROM {rows} ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "grant",
@@ -304,6 +322,7 @@ pub const TABLES: &[Table] = &[
              SELECT r.id, r.mark, r.principal, r.used, r.uses, r.expires_us, r.revoked_us, r.body FROM {rows} ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "baseline",
@@ -314,6 +333,41 @@ pub const TABLES: &[Table] = &[
             "INSERT INTO baselines (task, text, changed_us) SELECT r.task, r.text, r.changed_us FROM {rows} ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
+    },
+    Table {
+        kind: "session",
+        name: "sessions",
+        columns: &[
+            text("name"),
+            maybe(text("holder")),
+            maybe(number("since_us")),
+            number("changed_us"),
+            maybe(number("until_us")),
+            maybe(text("waits")),
+            maybe(text("owner")),
+        ],
+        select: Sql::Common(
+            "SELECT name, holder, since_us, changed_us, until_us, waits, owner FROM sessions ORDER BY name",
+        ),
+        insert: Sql::Common(
+            "INSERT INTO sessions (name, holder, since_us, changed_us, until_us, waits, owner) \
+             SELECT r.name, r.holder, r.since_us, r.changed_us, r.until_us, r.waits, r.owner FROM {rows} ORDER BY r.at",
+        ),
+        preset: false,
+        parts: &[],
+    },
+    Table {
+        kind: "session-item",
+        name: "session_items",
+        columns: &[text("session"), number("position"), maybe(text("run")), text("text")],
+        select: Sql::Common("SELECT session, position, run, text FROM session_items ORDER BY session, position"),
+        insert: Sql::Common(
+            "INSERT INTO session_items (session, position, run, text) SELECT r.session, r.position, r.run, r.text \
+             FROM {rows} ORDER BY r.at",
+        ),
+        preset: false,
+        parts: &[],
     },
     Table {
         kind: "pin",
@@ -325,6 +379,7 @@ pub const TABLES: &[Table] = &[
              SELECT r.tool, r.mark, r.body, r.how, r.accepted_by, r.accepted_us FROM {rows} ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "audit-node",
@@ -346,6 +401,7 @@ pub const TABLES: &[Table] = &[
              ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "audit",
@@ -361,8 +417,8 @@ pub const TABLES: &[Table] = &[
             maybe(text("transport")),
             text("called"),
             maybe(text("canonical")),
-            maybe(bytes("mark")),
-            maybe(bytes("definition")),
+            maybe(digest("mark", 32)),
+            maybe(digest("definition", 32)),
             maybe(text("task")),
             maybe(text("verdict")),
             maybe(text("reasons")),
@@ -370,29 +426,26 @@ pub const TABLES: &[Table] = &[
             maybe(text("policy")),
             maybe(text("grant_id")),
             maybe(text("judged")),
-            maybe(bytes("arguments")),
+            maybe(digest("arguments", 32)),
             maybe(number("arguments_size")),
-            maybe(bytes("result")),
+            maybe(digest("result", 32)),
             maybe(number("result_size")),
             text("outcome"),
             maybe(text("code")),
             text("stages_ns"),
             number("total_ns"),
-            maybe(bytes("trace")),
+            maybe(digest("trace", 16)),
             maybe(bytes("arguments_body")),
             maybe(bytes("result_body")),
-            bytes("prev"),
-            bytes("hash"),
+            digest("prev", 32),
+            digest("hash", 32),
         ],
         select: Sql::Each {
-            sqlite: "SELECT n.node, a.seq, a.id, a.time_us, a.caller, a.session, coalesce(a.era, k.era), \
-                     coalesce(a.transport, k.transport), coalesce(a.called, k.called), a.canonical, coalesce(a.mark, k.mark), \
-                     coalesce(a.definition, k.definition), coalesce(a.task, k.task), a.verdict, a.reasons, a.rules, \
-                     coalesce(a.policy, k.policy), a.grant_id, coalesce(a.judged, k.judged), a.arguments, a.arguments_size, \
-                     a.result, a.result_size, a.outcome, a.code, a.stages_ns, a.total_ns, a.trace, a.arguments_body, \
-                     a.result_body, a.prev, a.hash FROM audit_nodes n \
-                     JOIN audit a ON a.position > (n.id << 40) AND a.position < ((n.id + 1) << 40) \
-                     LEFT JOIN audit_kinds k ON k.id = a.kind ORDER BY n.node, a.position",
+            sqlite: "SELECT n.node, a.seq, a.id, a.time_us, a.caller, a.session, a.era, a.transport, a.called, a.canonical, a.mark, \
+                     a.definition, a.task, a.verdict, a.reasons, a.rules, a.policy, a.grant_id, a.judged, a.arguments, \
+                     a.arguments_size, a.result, a.result_size, a.outcome, a.code, a.stages_ns, a.total_ns, a.trace, \
+                     a.arguments_body, a.result_body, a.prev, a.hash FROM audit_nodes n \
+                     JOIN audit a ON a.position > (n.id << 40) AND a.position < ((n.id + 1) << 40) ORDER BY n.node, a.position",
             postgres: "SELECT n.node, a.seq, a.id, a.time_us, a.caller, a.session, a.era, a.transport, a.called, a.canonical, a.mark, \
                        a.definition, a.task, a.verdict, a.reasons, a.rules, a.policy, a.grant_id, a.judged, a.arguments, \
                        a.arguments_size, a.result, a.result_size, a.outcome, a.code, a.stages_ns, a.total_ns, a.trace, \
@@ -401,13 +454,12 @@ pub const TABLES: &[Table] = &[
         },
         insert: Sql::Each {
             // What is no place in a chain belongs to nothing, and is refused.
-            sqlite: "INSERT INTO audit (position, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
-                     task, verdict, reasons, rules, policy, grant_id, judged, arguments, arguments_size, result, result_size, \
-                     outcome, code, stages_ns, total_ns, trace, arguments_body, result_body, prev, hash) \
-                     SELECT (n.id << 40) | r.seq, r.id, r.time_us, r.caller, r.session, r.era, r.transport, r.called, r.canonical, \
-                     r.mark, r.definition, r.task, r.verdict, r.reasons, r.rules, r.policy, r.grant_id, r.judged, r.arguments, \
-                     r.arguments_size, r.result, r.result_size, r.outcome, r.code, r.stages_ns, r.total_ns, r.trace, \
-                     r.arguments_body, r.result_body, r.prev, r.hash FROM {rows} \
+            sqlite: "INSERT INTO audit_rows (position, time_us, caller, session, has, arguments_size, result_size, total_ns, digests, \
+                     stages_ns) SELECT (n.id << 40) | r.seq, r.time_us, r.caller, r.session, \
+                     (r.arguments IS NOT NULL) + 2 * (r.result IS NOT NULL) + 4 * (r.trace IS NOT NULL), r.arguments_size, \
+                     r.result_size, r.total_ns, unhex(hex(r.hash) || hex(r.prev) || hex(r.id) \
+                     || hex(coalesce(r.arguments, zeroblob(32))) || hex(coalesce(r.result, zeroblob(32))) \
+                     || hex(coalesce(r.trace, zeroblob(16)))), r.stages_ns FROM {rows} \
                      JOIN audit_nodes n ON n.node = r.node AND r.seq BETWEEN 1 AND 1099511627775 ORDER BY r.at",
             postgres: "INSERT INTO audit (node, seq, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \
                        task, verdict, reasons, rules, policy, grant_id, judged, arguments, arguments_size, result, result_size, \
@@ -419,6 +471,14 @@ pub const TABLES: &[Table] = &[
                        ORDER BY r.at",
         },
         preset: false,
+        parts: &[
+            "INSERT INTO audit_details (position, code, reasons, rules, grant_id, arguments_body, result_body, era, transport, called, \
+             canonical, mark, definition, task, verdict, policy, judged, outcome) \
+             SELECT (n.id << 40) | r.seq, r.code, r.reasons, r.rules, r.grant_id, r.arguments_body, r.result_body, r.era, \
+             r.transport, r.called, r.canonical, r.mark, r.definition, r.task, r.verdict, r.policy, r.judged, r.outcome \
+             FROM {rows} JOIN audit_nodes n ON n.node = r.node ORDER BY r.at",
+            "INSERT OR IGNORE INTO audit_seen (kind, stretch) SELECT DISTINCT 0, r.time_us >> 26 FROM {rows}",
+        ],
     },
     Table {
         kind: "audit-body",
@@ -433,13 +493,14 @@ pub const TABLES: &[Table] = &[
         },
         insert: Sql::Each {
             sqlite: "INSERT INTO audit_bodies (position, arguments, result) SELECT a.position, r.arguments, r.result \
-                     FROM {rows} JOIN audit_nodes n ON n.node = r.node JOIN audit a ON a.position = (n.id << 40) | r.seq \
+                     FROM {rows} JOIN audit_nodes n ON n.node = r.node JOIN audit_rows a ON a.position = (n.id << 40) | r.seq \
                      ORDER BY r.at",
             postgres: "INSERT INTO audit_bodies (node, seq, arguments, result) SELECT n.id, r.seq, r.arguments, r.result \
                        FROM {rows} JOIN audit_nodes n ON n.node = r.node JOIN audit a ON a.node = n.id AND a.seq = r.seq \
                        ORDER BY r.at",
         },
         preset: false,
+        parts: &[],
     },
     Table {
         kind: "audit-open",
@@ -453,5 +514,6 @@ pub const TABLES: &[Table] = &[
              JOIN audit_nodes n ON n.node = r.node ORDER BY r.at",
         ),
         preset: false,
+        parts: &[],
     },
 ];

@@ -6,10 +6,12 @@ use toolmark_core::approval::{Ask, AskId, AskKey, AskState, Given, GrantId, Ruli
 use toolmark_core::digest::{ArgumentDigest, Mark};
 use toolmark_core::explain::Explain as _;
 use toolmark_core::exposure::Published;
+use toolmark_runtime::sessions::{Claimed, SessionKeeper as _};
 use toolmark_store::audit::{AuditFilter, AuditRecord, Bodies, Order, Outcome, SinkSettings};
 use toolmark_store::transfer::{ImportStoreError, Imported};
 use toolmark_store::{
-    DefinitionKind, KnownDefinition, KnownNames, Listing, Micros, NameScope, NewToken, Settings, Store, TokenSecret,
+    DefinitionKind, KnownDefinition, KnownNames, Listing, Micros, NameScope, NewToken, Settings, Store, TakenThread,
+    ThreadClaim, TokenSecret,
 };
 
 use crate::place::Place;
@@ -65,6 +67,11 @@ async fn filled(store: &Store) -> TokenSecret {
     for scope in [NameScope::new("generic", "tm"), NameScope::new("cursor", ""), NameScope::new("Generic", "\u{0}")] {
         let _ = store.save_names(&scope, &KnownNames::default(), &names).await.expect("saved");
     }
+    store.add("chat \u{0}", &["{\"a\": 1}".into(), "b \u{10fffe}".into()]).await.expect("added");
+    let claim = ThreadClaim { thread: "agui:[]", owner: "me \u{0}", most: 9, holder: "h", until: Micros::new(9) };
+    assert_eq!(store.take_thread(claim).await.expect("taken"), TakenThread::Ours { waits: None, forgotten: 0 });
+    let claimed = store.claim("held", "run-1", None, false).await.expect("claimed");
+    assert_eq!(claimed, Claimed::Ours(Vec::new()));
     for version in ["1", "2"] {
         let text = format!("{{\"version\": {version}, \"odd\": \"\u{10fffe}\"}}");
         let definition = |name: &str, digest| KnownDefinition {

@@ -1,11 +1,13 @@
 //! From a call to an answer, while the caller waits or is told to call again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use toolmark_core::approval::{Ruling, RunState, Scope};
 use toolmark_core::explain::Explain as _;
 use toolmark_runtime::approve::{ClientAnswer, DecideError, DeskSettings, NoClient};
+use toolmark_runtime::{Keeping, NotKept, Record, Recorder, Stray};
 
 use crate::place::Place;
 use crate::stage::{Stage, User, sweep, until};
@@ -93,6 +95,33 @@ pub(crate) async fn a_call_that_nobody_can_be_asked_about_here_waits_is_approved
     stage.call("ann", &sweep("users"), &NoClient).await.waits();
     assert_eq!(stage.ran(), [sweep("users").to_string()], "once");
     assert_ne!(stage.asked().await.id, ask.id);
+}
+
+/// Has no room for anything.
+struct NoRoom;
+
+impl Recorder for NoRoom {
+    fn ready(&self) -> Keeping {
+        Some(Box::pin(std::future::ready(Err(NotKept::new("there is no room")))))
+    }
+
+    fn record(&self, _: &Record<'_>) {}
+
+    fn stray(&self, _: &Stray<'_>) {}
+}
+
+pub(crate) async fn an_approved_call_whose_record_cannot_be_kept_does_not_run_and_stays_approved(place: &impl Place) {
+    let stage = Stage::new(place).await;
+    stage.call("ann", &sweep("users"), &NoClient).await.waits();
+    let ask = stage.asked().await;
+    stage.approve(ask.id).await;
+    let full = stage.recorded(Arc::new(NoRoom));
+    full.call("ann", &sweep("users"), &NoClient).await.refused("audit-unwritable");
+    assert!(stage.ran().is_empty());
+    stage.run_stands(ask.id, RunState::Parked).await;
+    stage.call("ann", &sweep("users"), &NoClient).await.passed();
+    stage.call("ann", &sweep("users"), &NoClient).await.waits();
+    assert_eq!(stage.ran().len(), 1, "once");
 }
 
 pub(crate) async fn a_call_that_is_repeated_at_once_is_still_one_run(place: &impl Place) {

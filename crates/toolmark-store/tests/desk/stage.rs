@@ -11,8 +11,11 @@ use toolmark_core::approval::{Ask, AskId, Given, Prompt, Ruling, Run, RunId, Run
 use toolmark_core::catalog::Catalog;
 use toolmark_policy::{Caller, PolicyConfig, Rule};
 use toolmark_runtime::approve::{Client, ClientAnswer, DecideError, Desk, DeskSettings, Later, Pass, Reach, Returned};
-use toolmark_runtime::{Arrived, Brought, NoRecords, Origin, Pipeline, Request, Settled, Workspace, WorkspaceBuilder};
+use toolmark_runtime::{
+    Arrived, Brought, NoRecords, Origin, Pipeline, Recorder, Request, Settled, Workspace, WorkspaceBuilder,
+};
 use toolmark_store::approvals::{AskFilter, StoreLedger};
+use toolmark_store::audit::NodeClaim;
 use toolmark_store::{Micros, Store};
 use uuid::Uuid;
 
@@ -39,6 +42,8 @@ pub(crate) struct Stage {
     ran: Arc<Mutex<Vec<String>>>,
     wants_more: Arc<AtomicBool>,
     follower: Arc<Following>,
+    /// As long as it is held, no other node takes its runs for forsaken.
+    _claim: Option<Arc<NodeClaim>>,
 }
 
 struct Following(Mutex<Option<JoinHandle<()>>>);
@@ -87,7 +92,9 @@ impl Stage {
 
     /// One more node, or the same one started again.
     pub(crate) async fn node(place: &impl Place, name: &str, settings: DeskSettings) -> Self {
-        Self::over(place.open().await, name, settings).await
+        let store = place.open().await;
+        let claim = Arc::new(store.claim_node(name).await.expect("a name"));
+        Self { _claim: Some(claim), ..Self::over(store, name, settings).await }
     }
 
     pub(crate) async fn over(store: Store, name: &str, settings: DeskSettings) -> Self {
@@ -103,6 +110,7 @@ impl Stage {
             ran: Arc::default(),
             wants_more: Arc::default(),
             follower: Arc::new(Following(Mutex::default())),
+            _claim: None,
         }
     }
 
@@ -117,6 +125,11 @@ impl Stage {
     /// The same node with another catalog and policy.
     pub(crate) fn reloaded(&self, workspace: Arc<Workspace>) -> Self {
         Self { workspace, ..self.clone() }
+    }
+
+    /// The same node with somebody who keeps its records.
+    pub(crate) fn recorded(&self, recorder: Arc<dyn Recorder>) -> Self {
+        Self { pipeline: Pipeline::new(Arc::new(self.desk.clone()), recorder), ..self.clone() }
     }
 
     /// The same node, calling another tool.

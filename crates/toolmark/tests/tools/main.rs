@@ -4,6 +4,7 @@
 mod calls;
 mod errors;
 mod guardrails;
+mod hosted;
 mod identity;
 mod schemas;
 mod shapes;

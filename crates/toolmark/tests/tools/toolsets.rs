@@ -224,3 +224,48 @@ async fn everything_that_is_wrong_with_a_toolset_is_said_at_once() {
         assert!(codes.contains(&code), "{codes:?}");
     }
 }
+
+#[tokio::test]
+async fn tools_of_packs_may_be_called_by_one_plain_name() {
+    let turn = super::turn(crm::tools().expect("tools").flat()).await;
+    assert_eq!(names(&turn), ["crm__search", "crm__get"]);
+    assert_eq!(super::text(&turn, "crm__get", r#"{"id": 7}"#).await, "crm 7");
+    // What they are stays what it was, and so does what rules and records call them.
+    let canonical: Vec<String> = turn.offered().map(|(_, tool)| tool.canonical().to_string()).collect();
+    assert_eq!(canonical, ["crm.search", "crm.get"]);
+    let plain = super::turn(crm::tools().expect("tools")).await;
+    let marks = |turn: &toolmark::tools::Turn| turn.offered().map(|(_, tool)| tool.mark()).collect::<Vec<_>>();
+    assert_eq!(marks(&turn), marks(&plain));
+    // Other spellings reach nothing, and the model reads which name it is.
+    for (name, namespace) in [("get", None), ("get", Some("crm")), ("crm.get", None)] {
+        let id = "call_1".parse().expect("an id");
+        let called = turn.call(&ToolCall::new(name, &id, r#"{"id": 7}"#).in_namespace(namespace)).await;
+        let answer = called.answer().expect("an answer");
+        assert!(
+            matches!(answer.ended, Ended::Stray(_)) && answer.output.to_text().contains("`crm__get`"),
+            "{answer:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn plain_names_fit_every_provider_and_never_mean_two_tools() {
+    let long = "t".repeat(80);
+    let run = |name: &str| FunctionTool::builder(name).run(|_, _| async { Ok("ran") });
+    let pack = || Tools::pack("p").tool(run(&long)).tool(run(&format!("{long}2"))).tool(run("a.b/c")).build();
+    let turn = super::turn(pack().expect("tools").flat()).await;
+    let shown = names(&turn);
+    assert!(
+        shown
+            .iter()
+            .all(|name| name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)))
+    );
+    assert_eq!((shown[2].as_str(), shown[0] != shown[1]), ("p__a_b_c", true));
+    assert_eq!(shown, names(&super::turn(pack().expect("tools").flat()).await), "they depend on nothing else");
+
+    let taken = Tools::builder().tool(run("p__x")).build().expect("tools");
+    let packed = Tools::pack("p").tool(run("x")).build().expect("tools");
+    let toolbox = Toolbox::builder().toolset(taken).toolset(packed.flat()).build();
+    let error = toolbox.turn(TurnContext::new("assistant", RunContext::new())).await.expect_err("they collide");
+    assert!(error.to_string().contains("`p__x` and `p.x`"), "{error}");
+}

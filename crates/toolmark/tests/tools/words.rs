@@ -55,7 +55,9 @@ fn every_word_of_the_engine_is_a_word_of_the_macro() {
 
 #[tool(
     display_name("Delete customer", nl = "Klant verwijderen", "pt-BR" = "Excluir cliente"),
-    spoken = "delete a customer",
+    spoken("delete a customer", nl = "klant verwijderen"),
+    icon = "🗑️",
+    category = "Customers",
     behavior(mutates, delete, user),
     needs_approval,
     timeout = "1.5s",
@@ -83,4 +85,8 @@ fn every_option_arrives() {
     let said: serde_json::Value = serde_json::from_str(tool.definition().raw_json()).expect("JSON");
     assert_eq!(said["title"], "Delete customer");
     assert_eq!(said["_meta"]["dev.toolmark/names"]["nl"], "Klant verwijderen");
+    assert_eq!(said["_meta"]["dev.toolmark/spoken"]["und"], "delete a customer");
+    assert_eq!(said["_meta"]["dev.toolmark/spoken"]["nl"], "klant verwijderen");
+    assert_eq!(said["_meta"]["dev.toolmark/icon"], "🗑️");
+    assert_eq!(said["_meta"]["dev.toolmark/category"], "Customers");
 }

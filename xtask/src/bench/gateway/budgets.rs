@@ -88,12 +88,14 @@ pub(super) fn of_audit(rounds: &Rounds, large: bool) -> bool {
 }
 
 /// Whether it starts fast and stays small.
-pub(super) fn of_memory(starts: &[Duration], idle: f64, sessions: f64, stateless: f64) -> bool {
+pub(super) fn of_memory(starts: &[Duration], idle: [f64; 2], sessions: f64, stateless: f64) -> bool {
     let mut starts: Vec<f64> = starts.iter().map(Duration::as_secs_f64).collect();
     starts.sort_by(f64::total_cmp);
     let start = starts.get(starts.len() / 2).copied().unwrap_or(f64::NAN);
     let mut held = at_most("from starting to the first list, ms", start * 1000.0, 50.0);
-    held &= at_most("memory with 1,000 tools and nothing to do, MiB", idle, 40.0);
+    let [one, twenty] = idle;
+    held &= at_most("memory with one server and nothing to do, MiB", one, 40.0);
+    held &= at_most("memory with twenty, 1,000 tools and nothing to do, MiB", twenty, 40.0);
     held &= at_most("memory with 1,000 sessions, MiB", sessions, 200.0);
     held & at_most("memory with 10,000 clients without a session, MiB", stateless, 200.0)
 }

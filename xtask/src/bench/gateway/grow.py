@@ -13,10 +13,9 @@ db.execute("PRAGMA cache_size = -400000")
 
 
 def copy_records():
-    # The node and the place in its chain follow from the position, and are not in this list.
-    names = [row[1] for row in db.execute("PRAGMA table_info(audit)")]
-    copied = ", ".join(name for name in names if name not in ("position", "id", "time_us"))
-    have, position, at = db.execute("SELECT count(*), max(position), min(time_us) FROM audit").fetchone()
+    # What few rows have is left out.
+    copied = "kind, caller, session, has, arguments_size, result_size, total_ns, stages_ns"
+    have, position, at = db.execute("SELECT count(*), max(position), min(time_us) FROM audit_rows").fetchone()
     if have == 0:
         sys.exit("the store has no record to copy")
     sample = min(have, 20000)
@@ -24,17 +23,19 @@ def copy_records():
         part = min(sample, records - have)
         db.execute("BEGIN")
         db.execute(
-            f"INSERT INTO audit (position, id, time_us, {copied}) "
-            f"SELECT ? + row_number() OVER (), randomblob(16), ? + row_number() OVER () * 1000, {copied} "
-            "FROM (SELECT * FROM audit ORDER BY position LIMIT ?)",
+            f"INSERT INTO audit_rows (position, time_us, digests, {copied}) "
+            "SELECT ? + row_number() OVER (), ? + row_number() OVER () * 1000, "
+            f"CAST(substr(digests, 1, 64) || randomblob(16) || substr(digests, 81) AS BLOB), {copied} "
+            "FROM (SELECT * FROM audit_rows WHERE kind IS NOT NULL ORDER BY position LIMIT ?)",
             (position, at, part),
         )
         db.execute("COMMIT")
         have, position, at = have + part, position + part, at + part * 1000
+    db.execute("INSERT OR IGNORE INTO audit_seen (kind, stretch) SELECT DISTINCT coalesce(kind, 0), time_us >> 26 FROM audit_rows")
     # What is written next follows the last copy.
     db.execute(
         "UPDATE audit_nodes SET head_seq = max(head_seq, coalesce("
-        "(SELECT max(position) FROM audit WHERE position < (audit_nodes.id + 1) << 40) - (audit_nodes.id << 40), 0))"
+        "(SELECT max(position) FROM audit_rows WHERE position < (audit_nodes.id + 1) << 40) - (audit_nodes.id << 40), 0))"
     )
 
 
@@ -74,8 +75,7 @@ def rows(canonical, called, mark, policy):
 
 def add_questions():
     canonical, called, mark, policy = db.execute(
-        "SELECT a.canonical, coalesce(a.called, k.called), coalesce(a.mark, k.mark), coalesce(a.policy, k.policy, '') "
-        "FROM audit a LEFT JOIN audit_kinds k ON k.id = a.kind WHERE a.canonical IS NOT NULL ORDER BY a.position LIMIT 1"
+        "SELECT canonical, called, mark, coalesce(policy, '') FROM audit WHERE canonical IS NOT NULL ORDER BY position LIMIT 1"
     ).fetchone()
     db.execute("BEGIN")
     for run, ask in rows(canonical, called, "tm1:" + mark.hex(), policy):

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use super::measure::{Measured, client, program, ready};
@@ -22,6 +23,9 @@ const ROWS: u64 = 10_000_000;
 
 /// How many questions are open in it.
 const QUESTIONS: u64 = 100_000;
+
+/// How long a gateway has nothing to do before it is at rest.
+const AT_REST: Duration = Duration::from_secs(10);
 
 /// Makes a store of a few records one of many.
 const GROW: &str = include_str!("grow.py");
@@ -106,7 +110,7 @@ impl Target {
 impl Setup {
     pub(super) fn new(peers: bool, large: bool) -> Result<Self, String> {
         let folder = target().join("bench-gateway");
-        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        fs::create_dir_all(folder.join("stores")).map_err(|error| format!("{}: {error}", folder.display()))?;
         let port = free_port()?;
         let mut server = Command::new(program());
         server.args(["upstream", "--listen", &format!("127.0.0.1:{port}")]);
@@ -183,7 +187,7 @@ impl Setup {
         drop(few);
         say(&format!("making a store of {ROWS} records and {QUESTIONS} questions, which takes a while and some 4 GB"));
         let mut grow = Command::new("python3");
-        grow.args(["-c", GROW]).arg(self.folder.join("large.db")).arg(ROWS.to_string()).arg(QUESTIONS.to_string());
+        grow.args(["-c", GROW]).arg(self.store("large")).arg(ROWS.to_string()).arg(QUESTIONS.to_string());
         let grown = grow.status().map_err(|error| format!("python3: {error}"))?;
         if !grown.success() {
             return Err("the large store could not be made".into());
@@ -193,17 +197,24 @@ impl Setup {
         Ok(Target { name: "large", url, pid: running.id(), lists_only: false, _running: Some(running) })
     }
 
+    /// Where a gateway keeps what it remembers: as by default, not in the folder of the configuration, which gateways watch.
+    fn store(&self, name: &str) -> PathBuf {
+        self.folder.join("stores").join(format!("{name}.db"))
+    }
+
     /// Removes what an earlier gateway of this name remembered, if there was one.
     fn forget(&self, name: &str) {
         for end in ["", "-wal", "-shm"] {
-            let _ = fs::remove_file(self.folder.join(format!("{name}.db{end}")));
+            let mut file = self.store(name).into_os_string();
+            file.push(end);
+            let _ = fs::remove_file(file);
         }
     }
 
     /// The gateway with a policy and an audit in a file of its own.
     fn start_gateway(&self, shape: Shape, name: &str, more: &str) -> Result<(Running, String), String> {
         let config = self.folder.join(format!("{name}.toml"));
-        let store = self.folder.join(format!("{name}.db"));
+        let store = self.store(name);
         let text = self.config(shape) + more;
         fs::write(&config, text).map_err(|error| format!("{}: {error}", config.display()))?;
         let port = free_port()?;
@@ -236,9 +247,11 @@ impl Setup {
         Ok(Duration::from_secs_f64((at - running.started).max(0.0)))
     }
 
-    /// Memory, in MiB, of a gateway that has listed its tools once.
-    pub(super) fn idle_memory(&self) -> Result<f64, String> {
-        let gateway = self.gateway(Shape::Twenty)?;
+    /// Memory, in MiB, of a gateway that has listed its tools once and had nothing to do since.
+    pub(super) fn idle_memory(&self, shape: Shape) -> Result<f64, String> {
+        let gateway = self.gateway(shape)?;
+        // What starting took is given back a little later.
+        thread::sleep(AT_REST);
         let mut load = client("load");
         load.args(["--url", &gateway.url, "--pid", &gateway.pid.to_string(), "--each", "0"]);
         Measured::read(&mut load).map(|measured| measured.memory())

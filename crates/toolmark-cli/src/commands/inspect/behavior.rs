@@ -1,100 +1,16 @@
 //! The behavior part of the identity card: what a tool does, who says each field, what the classifier thinks and why, who disagrees,
 //! and whether behavior tells the tool from its siblings with the same arguments.
 
-use serde_json::{Map, Value, json};
-use toolmark_core::behavior::{
-    Agreement, Annotations, Behavior, BehaviorSource, Disagreement, KnownBehavior, Statements,
-};
-use toolmark_core::catalog::Catalog;
-use toolmark_core::definition::Reading;
-use toolmark_core::inference::{Inference, Mode};
+use serde_json::{Map, Value};
+use toolmark_core::behavior::{Agreement, BehaviorSource, KnownBehavior};
 use toolmark_core::text::visible;
-use toolmark_core::tool::Tool;
-use toolmark_lint::Separation;
+use toolmark_gateway::card::FIELDS;
 
 use crate::failure::Failure;
 use crate::output;
-use crate::workspace::Written;
-
-/// The fields of a behavior, in the order in which they are written.
-const FIELDS: [&str; 7] = ["mutability", "action", "output_domain", "content_type", "target", "polarity", "reach"];
 
 /// How many lines of a list are printed.
 const SHOWN: usize = 40;
-
-/// What is known of one tool, with everything that it rests on.
-pub(super) struct Known {
-    pub(super) known: KnownBehavior,
-    operator: Option<Behavior>,
-    publisher: Option<Behavior>,
-    annotations: Annotations,
-    inference: Inference,
-}
-
-impl Known {
-    pub(super) fn of(tool: &Tool, reading: &Reading<'_>, operator: Option<Behavior>) -> Self {
-        let inference = Inference::of_reading(reading, Mode::WithoutHints);
-        let publisher = tool.behavior();
-        let annotations = Annotations::of(reading);
-        let said = Statements { operator, publisher, annotations, inferred: Some(&inference) };
-        Self { known: KnownBehavior::combine(said), operator, publisher, annotations, inference }
-    }
-
-    /// The keys that the card adds for behavior.
-    pub(super) fn to_json(&self, written: &Written, catalog: &Catalog, tool: &Tool) -> Map<String, Value> {
-        let mut keys = Map::new();
-        keys.insert("known".into(), self.known.to_json());
-        keys.insert("provenance".into(), self.provenance());
-        keys.insert("inference".into(), self.inference.to_json());
-        keys.insert("disagreements".into(), self.known.disagreements().iter().map(Disagreement::to_json).collect());
-        let by_argument = self
-            .known
-            .by_argument()
-            .map(|by| json!({"pointer": by.pointer(), "values": by.values(), "otherwise": by.floor()}));
-        keys.insert("by_argument".into(), json!(by_argument));
-        keys.insert("siblings".into(), self.siblings(written, catalog, tool));
-        keys
-    }
-
-    /// Who says each field: the strongest who says what holds. What nobody says but holds, guards.
-    fn provenance(&self) -> Value {
-        let of = |behavior: Option<Behavior>| behavior.map(fields).unwrap_or_default();
-        let operator = of(self.operator);
-        let (held, published, inferred) = (self.known.to_json(), of(self.publisher), self.inference.to_json());
-        let source = |field: &str| {
-            let held = held.get(field).filter(|value| !value.is_null())?;
-            let hinted = (field == "mutability").then(|| self.annotations.mutability()).flatten();
-            Some(if operator.get(field) == Some(held) {
-                BehaviorSource::Operator.as_str()
-            } else if published.get(field) == Some(held) {
-                BehaviorSource::Publisher.as_str()
-            } else if hinted.is_some_and(|hinted| json!(hinted) == *held) {
-                BehaviorSource::Annotations.as_str()
-            } else if inferred.get(field).and_then(|field| field.get("value")) == Some(held) {
-                BehaviorSource::Inferred.as_str()
-            } else {
-                "guard"
-            })
-        };
-        FIELDS.iter().map(|field| ((*field).to_owned(), json!(source(field)))).collect::<Map<_, _>>().into()
-    }
-
-    /// Tools of the same pack whose arguments look the same: a call of one passes the other's validation.
-    fn siblings(&self, written: &Written, catalog: &Catalog, tool: &Tool) -> Value {
-        let wanted = tool.schema_digest();
-        let others = catalog.tools().filter(|other| other.pack() == tool.pack() && !std::ptr::eq(*other, tool));
-        let siblings = others.filter(|other| other.schema_digest() == wanted).map(|other| {
-            let known = written.known(other);
-            json!({
-                "tool": other.canonical(),
-                "behavior": known.behavior(),
-                "agreement": known.agreement().as_str(),
-                "separated": Separation::between(self.known.behavior(), known.behavior()),
-            })
-        });
-        siblings.collect()
-    }
-}
 
 /// The behavior in three fields, and who says so, for one line of the list.
 pub(super) fn in_short(known: &KnownBehavior) -> (String, String) {
@@ -109,20 +25,6 @@ pub(super) fn in_short(known: &KnownBehavior) -> (String, String) {
         (Some(source), agreement) => format!("{}, {}", source.as_str(), agreement.as_str()),
     };
     (text, says)
-}
-
-fn fields(behavior: Behavior) -> Map<String, Value> {
-    let facets = behavior.facets();
-    let values = [
-        json!(behavior.mutability()),
-        json!(behavior.action()),
-        json!(behavior.output_domain()),
-        json!(behavior.content_type()),
-        json!(facets.and_then(|facets| facets.target)),
-        json!(facets.map(|facets| facets.polarity)),
-        json!(facets.map(|facets| facets.reach)),
-    ];
-    FIELDS.iter().map(|field| (*field).to_owned()).zip(values).collect()
 }
 
 /// Prints the same for people.

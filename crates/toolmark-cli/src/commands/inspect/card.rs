@@ -1,15 +1,17 @@
 //! The identity card: every layer of one tool, and the tools it can be confused with.
 
+use super::Inspect;
 use serde_json::{Value, json};
 use toolmark_core::catalog::{Catalog, ResolveError};
+use toolmark_core::display::NameTable;
 use toolmark_core::exposure::{ExposedTable, Profile, ProfileName, Published};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::LookupKey;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
+use toolmark_gateway::card::Known;
 
-use super::behavior::{self, Known};
-use crate::cli::Inspect;
+use super::behavior;
 use crate::commands::resolve;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -22,6 +24,7 @@ const DESCRIPTION: usize = 2000;
 pub(super) fn show(
     arguments: &Inspect,
     written: &Written,
+    names: &NameTable,
     catalog: &Catalog,
     table: &ExposedTable,
     lock: Option<&Lock>,
@@ -36,7 +39,7 @@ pub(super) fn show(
             None => return Err(resolve::failure(&error)),
         },
     };
-    let card = card(arguments, written, catalog, lock, tool);
+    let card = card(arguments, written, names, catalog, lock, tool);
     if arguments.json {
         output::json(&card)?;
         Ok(input::exit_of(catalog))
@@ -46,7 +49,15 @@ pub(super) fn show(
     }
 }
 
-fn card(arguments: &Inspect, written: &Written, catalog: &Catalog, lock: Option<&Lock>, tool: &Tool) -> Value {
+fn card(
+    arguments: &Inspect,
+    written: &Written,
+    names: &NameTable,
+    catalog: &Catalog,
+    lock: Option<&Lock>,
+    tool: &Tool,
+) -> Value {
+    let shown = names.shown(tool, &arguments.languages());
     let reading = tool.definition().reading();
     let exposed: Vec<(String, Value)> = ProfileName::ALL
         .iter()
@@ -58,7 +69,7 @@ fn card(arguments: &Inspect, written: &Written, catalog: &Catalog, lock: Option<
         })
         .collect();
     let known = Known::of(tool, &reading, written.said(tool));
-    let behavior = known.known.behavior();
+    let behavior = known.known().behavior();
     let mut card = json!({
         "raw": tool.raw(),
         "pack": tool.pack(),
@@ -69,7 +80,9 @@ fn card(arguments: &Inspect, written: &Written, catalog: &Catalog, lock: Option<
         "exposed": Value::Object(exposed.into_iter().collect()),
         "approval_key": tool.approval_key(),
         "trace_name": tool.trace_name(),
-        "display_name": tool.display_name(),
+        "display_name": shown.name,
+        "display": shown.to_json(),
+        "names": names.by_language(tool),
         "digest": tool.digest(),
         "behavior": behavior,
         "behavior_identity": behavior.map(|behavior| behavior.identity().to_string()),
@@ -86,7 +99,7 @@ fn card(arguments: &Inspect, written: &Written, catalog: &Catalog, lock: Option<
         "problems": input::problems_json(catalog),
     });
     if let Some(keys) = card.as_object_mut() {
-        let behavior = known.to_json(written, catalog, tool);
+        let behavior = known.to_json(catalog, tool, |other| written.known(other));
         let names = behavior.get("siblings").and_then(Value::as_array).into_iter().flatten();
         let names = names.filter_map(|sibling| sibling.get("tool")).cloned().collect::<Value>();
         keys.insert("same_schema".into(), names);
@@ -106,6 +119,16 @@ fn lookup_key(key: &LookupKey) -> Value {
 fn same_name(catalog: &Catalog, tool: &Tool) -> Vec<String> {
     let others = catalog.tools().filter(|other| other.raw() == tool.raw() && !std::ptr::eq(*other, tool));
     others.map(|other| other.canonical().to_string()).collect()
+}
+
+/// Who gave the display name, and in which language it is.
+fn told_by(card: &Value) -> String {
+    let part = |key: &str| card.pointer(key).and_then(Value::as_str);
+    match (part("/display/layer"), part("/display/lang")) {
+        (Some("humanized") | None, _) => String::new(),
+        (Some(layer), None) => format!(" ({layer})"),
+        (Some(layer), Some(lang)) => format!(" ({layer}, {lang})"),
+    }
 }
 
 fn print(card: &Value) -> Result<(), Failure> {
@@ -134,7 +157,24 @@ fn print(card: &Value) -> Result<(), Failure> {
         ("state", "state"),
     ];
     for (label, key) in rows {
-        output::line(format_args!("  {label:<18} {}", text(key)))?;
+        match key {
+            "display_name" => output::line(format_args!("  {label:<18} {}{}", text(key), told_by(card)))?,
+            _ => output::line(format_args!("  {label:<18} {}", text(key)))?,
+        }
+    }
+    for (label, key) in [("spoken", "/display/spoken"), ("category", "/display/category"), ("icon", "/display/icon")] {
+        if let Some(text) = card.pointer(key).and_then(Value::as_str) {
+            // An emoji is joined by characters that are written out elsewhere; it was checked to be one.
+            let shown = if key.ends_with("icon") { text.chars().take(64).collect() } else { visible(text, 300) };
+            output::line(format_args!("  {label:<18} {shown}"))?;
+        }
+    }
+    for (language, name) in card.get("names").and_then(Value::as_object).into_iter().flatten() {
+        output::line(format_args!(
+            "  {:<18} {}",
+            format!("  in {language}"),
+            visible(name.as_str().unwrap_or_default(), 300)
+        ))?;
     }
     output::line(format_args!("  {:<18} {}", "same name", text("same_name")))?;
     output::line(format_args!("  {:<18} {}", "same schema", text("same_schema")))?;

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
+use toolmark_core::explain::{Code, Explain};
 use toolmark_core::names::PackName;
 use toolmark_gateway::assemble::{self, Surroundings};
 use toolmark_gateway::baselines::Baselines;
 use toolmark_gateway::{Gateway, Reloaded, Watch};
 
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 use crate::workspace::Written;
@@ -76,8 +78,12 @@ impl Followed {
 
     async fn reload(&mut self, gateway: &Arc<Gateway>) -> Result<(), Failure> {
         // A file that is refused is not tried again until it changes.
-        let own = fs::read(&self.path).map_or([0; 32], |text| Sha256::digest(text).into());
+        let text = fs::read(&self.path);
+        let own = text.as_ref().map_or([0; 32], |text| Sha256::digest(text).into());
         self.seen = fingerprint(&self.files, own);
+        if text.is_ok_and(|text| text.trim_ascii().is_empty()) {
+            return Err(Failure::refused(Exit::BadInput, &Emptied(output::safe(&self.path.display().to_string()))));
+        }
         let written = Written::read(self.path.clone())?;
         let followed = Self::new(&written);
         let lock = written.lock()?;
@@ -95,6 +101,25 @@ impl Followed {
             output::doubt(&doubt.to_string());
         }
         Ok(())
+    }
+}
+
+/// A configuration that was there and is empty now. Whoever writes a file begins so.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is empty")]
+struct Emptied(String);
+
+impl Explain for Emptied {
+    fn code(&self) -> Code {
+        Code::new("config-emptied")
+    }
+
+    fn why(&self) -> String {
+        "it may be half written, and every server and every rule would be gone at once".into()
+    }
+
+    fn fix(&self) -> String {
+        "write the file; to go on without any server, start `toolmark up` again".into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a client's file on this machine is left alone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use toolmark_config::clients::{Client, Location};
@@ -11,7 +11,7 @@ use crate::output;
 
 /// Servers that only the client knows.
 #[derive(Debug, thiserror::Error)]
-#[error("`{config}` lacks {} of {}: {}", output::count(servers.len(), "server"), client.title(), listed(servers))]
+#[error("{}", self.what())]
 pub(super) struct NotConfigured {
     client: Client,
     config: String,
@@ -26,7 +26,32 @@ pub(super) struct NoFile {
     places: Vec<String>,
 }
 
+/// A file of which nothing was kept.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no {}: nothing of {} was wrapped there", listed(backups), client.title())]
+pub(super) struct NotWrapped {
+    client: Client,
+    backups: Vec<String>,
+}
+
+impl NotWrapped {
+    pub(super) fn new(client: Client, backups: &[PathBuf]) -> Self {
+        Self { client, backups: backups.iter().map(|path| output::safe(&path.display().to_string())).collect() }
+    }
+}
+
 impl NotConfigured {
+    /// Without servers to name, it is the configuration itself that is not there.
+    fn what(&self) -> String {
+        let (config, client) = (&self.config, self.client.title());
+        match self.servers.as_slice() {
+            [] => format!("there is no `{config}`, from which {client} would start Toolmark"),
+            servers => {
+                format!("`{config}` lacks {} of {client}: {}", output::count(servers.len(), "server"), listed(servers))
+            }
+        }
+    }
+
     pub(super) fn new(client: Client, config: &Path, servers: Vec<String>) -> Self {
         Self { client, config: output::safe(&config.display().to_string()), servers }
     }
@@ -39,7 +64,7 @@ impl NoFile {
 }
 
 fn listed(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{}`", visible(name, 80))).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| format!("`{}`", visible(name, 300))).collect::<Vec<_>>().join(", ")
 }
 
 impl Explain for NotConfigured {
@@ -48,15 +73,41 @@ impl Explain for NotConfigured {
     }
 
     fn why(&self) -> String {
-        "the client would lose them without a word".into()
+        match self.servers.as_slice() {
+            [] => "the client would start something that ends at once",
+            _ => "the client would lose them without a word",
+        }
+        .into()
     }
 
     fn fix(&self) -> String {
+        if self.servers.is_empty() {
+            return "write a configuration first, name it with `--config`, or the address of a gateway with `--url`"
+                .into();
+        }
         "take them over first with `toolmark init`, or write them into the configuration".into()
     }
 
     fn facts(&self) -> Map<String, Value> {
         facts([("client", self.client.as_str().into()), ("servers", self.servers.as_slice().into())])
+    }
+}
+
+impl Explain for NotWrapped {
+    fn code(&self) -> Code {
+        Code::new("unwrap-record")
+    }
+
+    fn why(&self) -> String {
+        "without it nobody knows what a file was; no file was changed".into()
+    }
+
+    fn fix(&self) -> String {
+        "say what was wrapped with `--file`, `--project` or `--home`; an entry `toolmark` that was written by hand is removed by hand".into()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        facts([("client", self.client.as_str().into()), ("backups", self.backups.as_slice().into())])
     }
 }
 

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_LANGUAGE, CONTENT_LENGTH, VARY};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::BodyExt as _;
 
@@ -14,12 +14,12 @@ use toolmark_core::explain::Code;
 
 use super::response;
 use crate::downstream::admit::{Admitted, Request, mismatch, named_version, unreadable, unsupported};
-use crate::downstream::answer::Fault;
+use crate::downstream::answer::{Answer, Fault, Spoken};
 use crate::downstream::body::{Body, Source};
 use crate::downstream::caller::Caller;
 use crate::downstream::endpoint::Endpoint;
 use crate::downstream::head::{Accepts, Speaks, is_json, speaks};
-use crate::downstream::incoming::Via;
+use crate::downstream::incoming::{Notification, Via};
 use crate::downstream::listen;
 use crate::downstream::run::{Run, Step};
 use crate::downstream::service::Service;
@@ -27,36 +27,51 @@ use crate::downstream::stream::{CallStream, SessionCallStream};
 use crate::downstream::ticket::Ticket;
 use crate::wire::headers::{METHOD, PROTOCOL_VERSION, SESSION_ID, single};
 use crate::wire::version::ProtocolVersion;
-use crate::wire::{Message, codes, write};
+use crate::wire::{Id, Message, RawObject, codes, write};
+
+/// What is left to do once a message was read.
+enum Next<S: Service> {
+    /// A call that runs, or its answer.
+    Answer(Admitted<S>),
+    /// The service hears of it; nothing is answered.
+    Notify(Notification),
+    /// This is all.
+    Reply(Response<Body>),
+}
 
 impl<S: Service> Endpoint<S> {
-    pub(super) async fn post<B>(&self, headers: &HeaderMap, body: B, caller: Caller) -> Response<Body>
+    pub(super) async fn post<B>(&self, request: http::Request<B>, caller: Caller) -> Response<Body>
     where
         B: hyper::body::Body<Data = Bytes> + Send + Unpin,
     {
-        let accepts = Accepts::read(headers);
-        if !accepts.json && !accepts.events {
-            let message = "answers are sent as application/json or text/event-stream, and the request accepts neither";
-            return response::refuse(StatusCode::NOT_ACCEPTABLE, None, Code::new("not-acceptable"), message);
-        }
-        if !is_json(headers) {
-            let message = "the body must be sent as application/json";
-            return response::refuse(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                None,
-                Code::new("media-type-unsupported"),
-                message,
-            );
-        }
-        let body = match self.read_body(headers, body).await {
-            Ok(body) => body,
-            Err(refused) => return *refused,
+        let (accepts, next) = {
+            let (head, body) = request.into_parts();
+            let accepts = Accepts::read(&head.headers);
+            if let Some(refused) = unfit(&head.headers, accepts) {
+                return refused;
+            }
+            match self.read_body(&head.headers, body).await {
+                Ok(body) => (accepts, self.take_in(&head.headers, &body, caller, accepts)),
+                Err(refused) => return *refused,
+            }
         };
-        let message = match Message::read(&body, self.shared.settings.limits) {
+        // While a call runs nothing of its request is held, so that its connection reads on in the memory that it came in.
+        match next {
+            Next::Answer(admitted) => self.answer(admitted, accepts).await,
+            Next::Notify(notification) => {
+                Box::pin(self.shared.service.notified(notification)).await;
+                response::empty(StatusCode::ACCEPTED)
+            }
+            Next::Reply(response) => response,
+        }
+    }
+
+    fn take_in(&self, headers: &HeaderMap, body: &Bytes, caller: Caller, accepts: Accepts) -> Next<S> {
+        let message = match Message::read(body, self.shared.settings.limits) {
             Ok(message) => message,
             Err(error) => {
                 let fault = unreadable(&error);
-                return response::json(StatusCode::BAD_REQUEST, fault.write(error.id()));
+                return Next::Reply(response::json(StatusCode::BAD_REQUEST, fault.write(error.id())));
             }
         };
         let meta = match &message {
@@ -71,82 +86,73 @@ impl<S: Service> Endpoint<S> {
             _ => None,
         };
         match speaks {
-            Err(error) => response::json(StatusCode::BAD_REQUEST, mismatch(&error).write(id)),
+            Err(error) => Next::Reply(response::json(StatusCode::BAD_REQUEST, mismatch(&error).write(id))),
             Ok(Speaks::Unknown) => {
                 let version = headers.get(PROTOCOL_VERSION).map(|value| String::from_utf8_lossy(value.as_bytes()));
-                response::json(StatusCode::BAD_REQUEST, unsupported(&version.unwrap_or_default()).write(id))
+                let fault = unsupported(&version.unwrap_or_default());
+                Next::Reply(response::json(StatusCode::BAD_REQUEST, fault.write(id)))
             }
             Ok(Speaks::Stateless) => match message {
                 Message::Request { id, method, params } => {
-                    let via = Via::headers(headers);
+                    let via = Via::headers(headers, &method);
                     let request = Request { id, method, params, caller, streams: accepts.events, via };
-                    let admitted = self.shared.admit_stateless(request, meta.as_ref(), Some(headers));
-                    self.answer(admitted, accepts).await
+                    Next::Answer(self.shared.admit_stateless(request, meta.as_ref(), Some(headers)))
                 }
                 // Nothing that a new client can notify us of needs doing: it cancels by closing its stream.
-                Message::Notification { .. } => response::empty(StatusCode::ACCEPTED),
-                Message::Response { id, .. } => no_answers(Some(&id)),
-                Message::Error { id, .. } => no_answers(id.as_ref()),
+                Message::Notification { .. } => Next::Reply(response::empty(StatusCode::ACCEPTED)),
+                Message::Response { id, .. } => Next::Reply(no_answers(Some(&id))),
+                Message::Error { id, .. } => Next::Reply(no_answers(id.as_ref())),
             },
-            Ok(Speaks::Session(_)) => self.post_in_session(headers, message, caller, accepts).await,
+            Ok(Speaks::Session(_)) => self.take_in_session(headers, message, caller, accepts),
         }
     }
 
-    async fn post_in_session(
-        &self,
-        headers: &HeaderMap,
-        message: Message<'_>,
-        caller: Caller,
-        accepts: Accepts,
-    ) -> Response<Body> {
+    fn take_in_session(&self, headers: &HeaderMap, message: Message<'_>, caller: Caller, accepts: Accepts) -> Next<S> {
         if let (Message::Request { id, .. }, Some(method)) = (&message, message.method())
             && let Some(refused) = contradicts(headers, method)
         {
-            return response::json(StatusCode::BAD_REQUEST, refused.write(Some(id)));
+            return Next::Reply(response::json(StatusCode::BAD_REQUEST, refused.write(Some(id))));
         }
         if let Message::Request { id, method, params } = &message
             && method == "initialize"
         {
-            return match self.shared.initialize(params.as_ref(), &caller) {
-                Err(fault) => response::json(StatusCode::BAD_REQUEST, fault.write(Some(id))),
-                Ok((session, _)) if !self.shared.open(&session) => {
-                    let message = "there are too many sessions; end one, or try again later";
-                    response::refuse(
-                        StatusCode::SERVICE_UNAVAILABLE,
-                        Some(id),
-                        Code::new("sessions-exhausted"),
-                        message,
-                    )
-                }
-                Ok((session, result)) => {
-                    let mut response = response::json(StatusCode::OK, write::reply(id, &result));
-                    if let Ok(id) = HeaderValue::from_str(session.id()) {
-                        response.headers_mut().insert(SESSION_ID, id);
-                    }
-                    response
-                }
-            };
+            return Next::Reply(self.initialized(id, params.as_ref(), &caller));
         }
         let session = match self.session(headers, &caller) {
             Ok(session) => session,
-            Err(refused) => return *refused,
+            Err(refused) => return Next::Reply(*refused),
         };
         match message {
             Message::Request { id, method, params } => {
-                let via = Via::headers(headers);
+                let via = Via::headers(headers, &method);
                 let request = Request { id, method, params, caller, streams: accepts.events, via };
-                let admitted = self.shared.admit_session(request, &session);
-                self.answer(admitted, accepts).await
+                Next::Answer(self.shared.admit_session(request, &session))
             }
-            Message::Notification { method, params } => {
-                if let Some(notification) = self.shared.note(&method, params, &session) {
-                    Box::pin(self.shared.service.notified(notification)).await;
-                }
-                response::empty(StatusCode::ACCEPTED)
-            }
+            Message::Notification { method, params } => match self.shared.note(&method, params, &session) {
+                Some(notification) => Next::Notify(notification),
+                None => Next::Reply(response::empty(StatusCode::ACCEPTED)),
+            },
             answer => {
                 session.reply(answer);
-                response::empty(StatusCode::ACCEPTED)
+                Next::Reply(response::empty(StatusCode::ACCEPTED))
+            }
+        }
+    }
+
+    fn initialized(&self, id: &Id, params: Option<&RawObject>, caller: &Caller) -> Response<Body> {
+        match self.shared.initialize(params, caller) {
+            Err(fault) => response::json(StatusCode::BAD_REQUEST, fault.write(Some(id))),
+            Ok((session, _)) if !self.shared.open(&session) => {
+                let message = "there are too many sessions; end one, or try again later";
+                let code = Code::new("sessions-exhausted");
+                response::refuse(StatusCode::SERVICE_UNAVAILABLE, Some(id), code, message)
+            }
+            Ok((session, result)) => {
+                let mut response = response::json(StatusCode::OK, write::reply(id, &result));
+                if let Ok(id) = HeaderValue::from_str(session.id()) {
+                    response.headers_mut().insert(SESSION_ID, id);
+                }
+                response
             }
         }
     }
@@ -186,6 +192,9 @@ impl<S: Service> Endpoint<S> {
             .await
         };
         let message = match first {
+            Some(Step::Answer(Answer::Listed(page, spoken))) => {
+                return self.listed(&ticket, page, &spoken, accepts);
+            }
             Some(Step::Answer(answer)) if accepts.json => {
                 let (status, body) = ticket.write_pieces(answer);
                 return response::json_pieces(status, body);
@@ -206,6 +215,23 @@ impl<S: Service> Endpoint<S> {
             None => None,
         };
         self.stream(ticket, run, message)
+    }
+
+    /// A list, with what caches and people have to know of its language.
+    fn listed(&self, ticket: &Ticket<S>, page: Bytes, spoken: &Spoken, accepts: Accepts) -> Response<Body> {
+        let (status, body) = ticket.write_pieces(Answer::Prepared(page));
+        let mut response = match accepts.json {
+            true => response::json_pieces(status, body),
+            false => self.single_event(body.join()),
+        };
+        let headers = response.headers_mut();
+        if spoken.by_header {
+            headers.insert(VARY, HeaderValue::from_static("Accept-Language"));
+        }
+        if let Some(language) = spoken.language.as_deref().and_then(|tag| HeaderValue::from_str(tag).ok()) {
+            headers.insert(CONTENT_LANGUAGE, language);
+        }
+        response
     }
 
     /// The answer to a client that takes nothing but events.
@@ -287,12 +313,28 @@ impl<S: Service> Endpoint<S> {
     }
 }
 
+/// A request that says in its head that it is none.
+fn unfit(headers: &HeaderMap, accepts: Accepts) -> Option<Response<Body>> {
+    if !accepts.json && !accepts.events {
+        let message = "answers are sent as application/json or text/event-stream, and the request accepts neither";
+        return Some(response::refuse(StatusCode::NOT_ACCEPTABLE, None, Code::new("not-acceptable"), message));
+    }
+    if !is_json(headers) {
+        let (status, code) = (StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::new("media-type-unsupported"));
+        return Some(response::refuse(status, None, code, "the body must be sent as application/json"));
+    }
+    None
+}
+
 enum Collect {
     TooLarge,
     Broken,
 }
 
-/// All of a body; one that comes in one piece, as most do, is not copied.
+/// Up to this length a body is copied, which is less than the memory that its connection would need instead of what the body came in.
+const SMALL: usize = 2048;
+
+/// All of a body; one that comes in one piece, as most do, is copied only where it is small.
 async fn collect<B>(mut body: B, limit: usize) -> Result<Bytes, Collect>
 where
     B: hyper::body::Body<Data = Bytes> + Unpin,
@@ -314,7 +356,7 @@ where
         }
     }
     if rest.is_empty() {
-        return Ok(first);
+        return Ok(if first.len() <= SMALL { Bytes::copy_from_slice(&first) } else { first });
     }
     let mut whole = BytesMut::with_capacity(first.len() + rest.len());
     whole.extend_from_slice(&first);
@@ -334,7 +376,7 @@ fn contradicts(headers: &HeaderMap, method: &str) -> Option<Fault> {
     }
 }
 
-fn no_answers(id: Option<&crate::wire::Id>) -> Response<Body> {
+fn no_answers(id: Option<&Id>) -> Response<Body> {
     let message = "nothing was asked, so there is nothing to answer";
     response::refuse(StatusCode::BAD_REQUEST, id, Code::new("answer-unexpected"), message)
 }

@@ -37,6 +37,24 @@ fn a_newcomer_takes_the_place_of_the_longest_idle() {
 }
 
 #[test]
+fn whoever_opens_session_after_session_keeps_nobody_else_out() {
+    let (table, alice, bob) = (Table::default(), Caller::new("alice"), Caller::new("bob"));
+    let of_bob = session(&bob, 0);
+    table.add(&of_bob, 4, 0).unwrap();
+    let flood: Vec<_> = (1..4).map(|now| session(&alice, now)).collect();
+    for (now, one) in (1..4).zip(&flood) {
+        table.add(one, 4, now).unwrap();
+    }
+    assert!(table.add(&session(&alice, 5), 4, 5).is_err(), "the flood waits for itself");
+    let evicted = table.add(&session(&Caller::new("carol"), 6), 4, 6).unwrap().unwrap();
+    assert_eq!(evicted.id(), flood[0].id(), "it gives way to others at once");
+    let late = GRACE_MS + 10;
+    let evicted = table.add(&session(&alice, late), 4, late).unwrap().unwrap();
+    assert_eq!(evicted.id(), flood[1].id(), "though another session has been idle for longer");
+    assert!(table.find(of_bob.id(), &bob).is_some());
+}
+
+#[test]
 fn a_session_with_an_open_stream_is_not_idle() {
     let (table, alice) = (Table::default(), Caller::new("alice"));
     let opened = session(&alice, 0);

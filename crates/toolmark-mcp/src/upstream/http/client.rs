@@ -8,10 +8,10 @@ use http::header::{AUTHORIZATION, CONTENT_LENGTH, LOCATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Body as _;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use toolmark_tls::{Connector, Distrust, Trust, connector, distrust};
 
 use super::pool::{Arriving, Pool};
 use crate::upstream::credentials::{Credentials, NoCredentials};
@@ -27,7 +27,7 @@ pub(crate) struct Client {
 #[derive(Clone)]
 enum Wire {
     Plain(Arc<Pool>),
-    Tls(Box<legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>>),
+    Tls(Box<legacy::Client<Connector, Full<Bytes>>>),
 }
 
 /// Common servers close idle connections after five seconds. Since a request is never repeated, one that meets such a closing
@@ -35,26 +35,26 @@ enum Wire {
 const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
-    /// A client for addresses like this one.
-    pub(crate) fn new(address: &Uri, connect: Duration, most_idle: usize) -> Result<Self, String> {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(connect));
-        connector.enforce_http(false);
-        let mut builder = legacy::Client::builder(TokioExecutor::new());
-        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).pool_max_idle_per_host(most_idle);
-        builder.timer(TokioTimer::new());
+    /// A client for addresses like this one that believes whom `trust` says.
+    pub(crate) fn new(address: &Uri, trust: &Trust, connect: Duration, most_idle: usize) -> Result<Self, String> {
         match (address.scheme_str(), address.host()) {
-            (Some("http"), Some(_)) => Pool::new(connector, address, most_idle, IDLE)
-                .map(|pool| Self::over(Wire::Plain(pool)))
-                .ok_or_else(|| "the address has no host that can be sent".to_owned()),
+            (Some("http"), Some(_)) if trust.is_of_file() => {
+                Err("certificates are named for it, and the address is called without encryption".to_owned())
+            }
+            (Some("http"), Some(_)) => {
+                let mut connector = HttpConnector::new();
+                connector.set_nodelay(true);
+                connector.set_connect_timeout(Some(connect));
+                Pool::new(connector, address, most_idle, IDLE)
+                    .map(|pool| Self::over(Wire::Plain(pool)))
+                    .ok_or_else(|| "the address has no host that can be sent".to_owned())
+            }
             (Some("https"), Some(_)) => {
-                let provider = rustls::crypto::aws_lc_rs::default_provider();
-                let tls = HttpsConnectorBuilder::new()
-                    .with_provider_and_platform_verifier(provider)
-                    .map_err(|error| format!("no certificates to trust: {error}"))?;
-                let connector = tls.https_only().enable_http1().enable_http2().wrap_connector(connector);
-                Ok(Self::over(Wire::Tls(Box::new(builder.build(connector)))))
+                let mut builder = legacy::Client::builder(TokioExecutor::new());
+                builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).pool_max_idle_per_host(most_idle);
+                builder.timer(TokioTimer::new());
+                let client = builder.build(connector(trust, connect, false)?);
+                Ok(Self::over(Wire::Tls(Box::new(client))))
             }
             _ => Err("the address is neither `http://…` nor `https://…`".to_owned()),
         }
@@ -70,11 +70,18 @@ impl Client {
         self
     }
 
-    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Arriving>, UpstreamError> {
-        match &self.credentials {
-            None => self.wire.send(request).await,
-            // Boxed, so that requests without credentials do not carry the room for it.
-            Some(credentials) => Box::pin(self.wire.send_as(credentials.as_ref(), request)).await,
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
+    pub(crate) fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> impl Future<Output = Result<Response<Arriving>, UpstreamError>> + Send {
+        async move {
+            // What is not the usual way is boxed, so that requests do not carry the room for it.
+            match (&self.credentials, &self.wire) {
+                (None, Wire::Plain(pool)) => pool.send(request).await,
+                (None, wire) => Box::pin(wire.send(request)).await,
+                (Some(credentials), wire) => Box::pin(wire.send_as(credentials.as_ref(), request)).await,
+            }
         }
     }
 }
@@ -101,15 +108,23 @@ impl Wire {
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Arriving>, UpstreamError> {
         match self {
             Self::Plain(pool) => pool.send(request).await,
-            // Boxed, since it is large and every call would have to make room for it.
-            Self::Tls(client) => match Box::pin(client.request(request)).await {
+            Self::Tls(client) => match client.request(request).await {
                 Ok(response) => Ok(response.map(Arriving::alone)),
                 Err(error) => {
-                    let kind = UpstreamErrorKind::Transport { reason: innermost(&error) };
+                    let kind = UpstreamErrorKind::Transport { reason: reason(&error) };
                     Err(if error.is_connect() { UpstreamError::never(kind) } else { UpstreamError::perhaps(kind) })
                 }
             },
         }
+    }
+}
+
+/// Why a server with TLS cannot be reached.
+fn reason(error: &legacy::Error) -> String {
+    match distrust(error) {
+        Some(Distrust::Certificate(reason)) => format!("its certificate is not accepted: {reason}"),
+        Some(Distrust::Handshake(reason)) => reason,
+        _ => innermost(error),
     }
 }
 

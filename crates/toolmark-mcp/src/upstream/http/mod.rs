@@ -22,7 +22,7 @@ pub(crate) use client::{Client, collect};
 
 use super::desk::{Call, Desk, Outlet};
 use super::options::UpstreamLimits;
-use super::pipe::Exchange;
+use super::pipe::{Exchange, word};
 use super::request::{Delivery, Reply, UpstreamError, UpstreamErrorKind};
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{headers, write};
@@ -163,9 +163,8 @@ impl Http {
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         exchange: Exchange,
-        extra: Vec<(HeaderName, HeaderValue)>,
     ) -> Result<(Reply, Option<HeaderValue>), UpstreamError> {
-        let Exchange { id, message, timeout, cancel, observer, token, askable } = exchange;
+        let Exchange { id, message, timeout, cancel, observer, token, askable, headers } = exchange;
         let session = self.session();
         let mut abandoned = Abandoned { http: self, session: &session, id, done: true };
         let work = async {
@@ -184,7 +183,7 @@ impl Http {
                 self.desk.open(id, call);
                 Registered { desk: &self.desk, id, over: false }
             });
-            let request = self.post(&session, extra, message);
+            let request = self.post(&session, headers, message);
             abandoned.done = false;
             let answer = match self.client.send(request).await {
                 Ok(response) => answer::read(self, &session, id, response).await,
@@ -209,7 +208,7 @@ impl Http {
             tokio::select! {
                 biased;
                 result = &mut work => Ok(result),
-                () = cancel.cancelled() => Err(UpstreamErrorKind::Cancelled),
+                () = word(cancel.as_ref()) => Err(UpstreamErrorKind::Cancelled),
                 () = self.closed.cancelled() => Err(closed().kind().clone()),
                 kind = patience => Err(kind),
             }

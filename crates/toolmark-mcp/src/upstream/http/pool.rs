@@ -4,7 +4,7 @@
 //! A connection has no task of its own. Whoever waits for its answer drives it, so that a call is not handed from task to task on its
 //! way to the server and back. While it is idle nobody drives it: whether the server has closed it is seen when it is taken.
 
-use std::future::{Future as _, poll_fn};
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -89,39 +89,41 @@ impl Pool {
     }
 
     /// Sends a request. A connection that turns out to be closed before anything was written to it is replaced by another.
-    pub(super) async fn send(
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
+    pub(super) fn send(
         self: &Arc<Self>,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Response<Arriving>, UpstreamError> {
-        let mut request = request;
-        if let Some(path) = request.uri().path_and_query().cloned() {
-            *request.uri_mut() = Uri::from(path);
-        }
-        request.headers_mut().insert(HOST, self.host.clone());
-        loop {
-            let (mut line, used) = match self.take().await {
-                Some(line) => (line, true),
-                // Boxed: most requests find a connection, and need no room for making one.
-                None => (Box::pin(self.connect()).await?, false),
-            };
-            let mut answer = pin!(line.sender.try_send_request(request));
-            let driven = &mut line.driven;
-            let answered = poll_fn(|cx| {
-                drive(driven, cx);
-                // Only the connection brings an answer: nobody has to be woken for it.
-                answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
-            });
-            match answered.await {
-                Ok(response) => {
-                    let lease = Some(Lease { line, pool: Arc::clone(self) });
-                    return Ok(response.map(|body| Arriving { body, lease }.settled()));
-                }
-                Err(mut error) => {
-                    let kind = UpstreamErrorKind::Transport { reason: innermost(error.error()) };
-                    match error.take_message() {
-                        Some(unsent) if used => request = unsent,
-                        Some(_) => return Err(UpstreamError::never(kind)),
-                        None => return Err(UpstreamError::perhaps(kind)),
+        mut request: Request<Full<Bytes>>,
+    ) -> impl Future<Output = Result<Response<Arriving>, UpstreamError>> + Send {
+        async move {
+            if let Some(path) = request.uri().path_and_query().cloned() {
+                *request.uri_mut() = Uri::from(path);
+            }
+            request.headers_mut().insert(HOST, self.host.clone());
+            loop {
+                let (mut line, used) = match self.take().await {
+                    Some(line) => (line, true),
+                    // Boxed: most requests find a connection, and need no room for making one.
+                    None => (Box::pin(self.connect()).await?, false),
+                };
+                let mut answer = pin!(line.sender.try_send_request(request));
+                let driven = &mut line.driven;
+                let answered = poll_fn(|cx| {
+                    drive(driven, cx);
+                    // Only the connection brings an answer: nobody has to be woken for it.
+                    answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+                });
+                match answered.await {
+                    Ok(response) => {
+                        let lease = Some(Lease { line, pool: Arc::clone(self) });
+                        return Ok(response.map(|body| Arriving { body, lease }.settled()));
+                    }
+                    Err(mut error) => {
+                        let kind = UpstreamErrorKind::Transport { reason: innermost(error.error()) };
+                        match error.take_message() {
+                            Some(unsent) if used => request = unsent,
+                            Some(_) => return Err(UpstreamError::never(kind)),
+                            None => return Err(UpstreamError::perhaps(kind)),
+                        }
                     }
                 }
             }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toolmark_core::text::visible;
 
-use super::fetch::{self, Reach};
+use super::fetch::{self, Reach, shown};
 use super::{OAuthError, OAuthSettings};
 
 /// Where tokens are got.
@@ -55,7 +55,7 @@ struct Metadata {
 /// Finds it. `login` asks for everything that a login needs.
 pub(super) async fn find(settings: &OAuthSettings, login: bool) -> Result<Place, OAuthError> {
     let server = settings.resource();
-    let lost = |why: String| OAuthError::Discovery { server: visible(&server, 200), why };
+    let lost = |why: String| OAuthError::Discovery { server: shown(&server), why };
     let reach = Reach::of(&settings.server);
     reach.check(&server)?;
     let configured = settings.token_url.as_deref().map(|url| Reach::ALL.check(url)).transpose()?;
@@ -82,7 +82,7 @@ pub(super) async fn find(settings: &OAuthSettings, login: bool) -> Result<Place,
             None => (origin(&settings.server), reach),
         },
     };
-    let metadata = metadata(&issuer, reach).await?.map_err(lost)?;
+    let metadata = metadata(settings, &issuer, reach).await?.map_err(lost)?;
     let methods = metadata.token_endpoint_auth_methods_supported.unwrap_or_default();
     let has = |method: &str| methods.iter().any(|own| own == method);
     let mut token = configured;
@@ -114,7 +114,7 @@ pub(super) async fn find(settings: &OAuthSettings, login: bool) -> Result<Place,
 /// What the server says of itself, and the scopes it asks for. Nothing, where it says nothing.
 async fn resource(settings: &OAuthSettings, reach: Reach, server: &str) -> Result<(Resource, Vec<String>), String> {
     let (mut places, mut scopes) = (Vec::new(), Vec::new());
-    if let Ok(answer) = fetch::knock(&settings.server).await
+    if let Ok(answer) = fetch::knock(&settings.server, &settings.trust).await
         && answer.status == StatusCode::UNAUTHORIZED
     {
         let challenges = answer.headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
@@ -129,7 +129,9 @@ async fn resource(settings: &OAuthSettings, reach: Reach, server: &str) -> Resul
     places.push(format!("{origin}/.well-known/oauth-protected-resource"));
     for place in places {
         let place = reach.admit(&place).await.map_err(|error| error.to_string())?;
-        let Some(said) = document::<Resource>(&place).await.map_err(|error| error.to_string())? else { continue };
+        let Some(said) = document::<Resource>(settings, &place).await.map_err(|error| error.to_string())? else {
+            continue;
+        };
         // Invariant: a server describes itself, or a part of the place that it is at; never another one.
         let own = said.resource.as_deref().is_none_or(|own| covers(own, server));
         return if own { Ok((said, scopes)) } else { Err("its metadata is about another server".into()) };
@@ -138,7 +140,11 @@ async fn resource(settings: &OAuthSettings, reach: Reach, server: &str) -> Resul
 }
 
 /// The metadata of an authorization server.
-async fn metadata(issuer: &str, reach: Reach) -> Result<Result<Metadata, String>, OAuthError> {
+async fn metadata(
+    settings: &OAuthSettings,
+    issuer: &str,
+    reach: Reach,
+) -> Result<Result<Metadata, String>, OAuthError> {
     let checked = reach.check(issuer)?;
     let origin = origin(&checked);
     let path = checked.path().trim_end_matches('/');
@@ -150,7 +156,7 @@ async fn metadata(issuer: &str, reach: Reach) -> Result<Result<Metadata, String>
         places.push(format!("{origin}{path}/.well-known/openid-configuration"));
     }
     for place in places {
-        let Some(said) = document::<Metadata>(&reach.admit(&place).await?).await? else { continue };
+        let Some(said) = document::<Metadata>(settings, &reach.admit(&place).await?).await? else { continue };
         // Metadata of somebody else would lead the login to somebody else.
         let same = said.issuer.trim_end_matches('/') == issuer.trim_end_matches('/');
         return Ok(if same {
@@ -170,8 +176,8 @@ async fn admitted(reach: Reach, url: Option<&str>) -> Result<Option<Uri>, OAuthE
 }
 
 /// A document, if there is one.
-async fn document<T: DeserializeOwned>(place: &Uri) -> Result<Option<T>, OAuthError> {
-    let answer = fetch::get(place).await?;
+async fn document<T: DeserializeOwned>(settings: &OAuthSettings, place: &Uri) -> Result<Option<T>, OAuthError> {
+    let answer = fetch::get(place, &settings.trust_at(place)).await?;
     if answer.status != StatusCode::OK {
         return Ok(None);
     }

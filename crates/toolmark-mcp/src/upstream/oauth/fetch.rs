@@ -11,6 +11,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use serde_json::Value;
 use toolmark_core::text::visible;
+use toolmark_tls::Trust;
 
 use super::OAuthError;
 use crate::upstream::http::{Client, collect};
@@ -48,7 +49,7 @@ impl Reach {
 
     /// An address that may be used.
     pub(super) fn check(self, url: &str) -> Result<Uri, OAuthError> {
-        let refuse = |why| OAuthError::Untrusted { url: visible(url, 200), why };
+        let refuse = |why| OAuthError::Untrusted { url: shown(url), why };
         let uri: Uri = url.parse().map_err(|_| refuse("it is no address"))?;
         let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| refuse("it names no host"))?;
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
@@ -74,9 +75,21 @@ impl Reach {
         // One that stands for nothing is found out when it is used.
         let found = tokio::net::lookup_host((host, uri.port_u16().unwrap_or(443))).await;
         if found.is_ok_and(|mut all| all.any(|address| is_inside(&address.ip().to_string()))) {
-            return Err(OAuthError::Untrusted { url: visible(url, 200), why: LEADS_INSIDE });
+            return Err(OAuthError::Untrusted { url: shown(url), why: LEADS_INSIDE });
         }
         Ok(uri)
+    }
+}
+
+/// An address as messages name it: where it leads, without users, paths and queries, which may be secret.
+pub(super) fn shown(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let more = if rest.len() > authority.len() { "/…" } else { "" };
+    match scheme {
+        "" => visible(host, 200) + more,
+        scheme => format!("{}://{}{more}", visible(scheme, 20), visible(host, 200)),
     }
 }
 
@@ -100,13 +113,14 @@ fn is_inside(host: &str) -> bool {
 }
 
 /// Asks for a document.
-pub(super) async fn get(url: &Uri) -> Result<Answer, OAuthError> {
-    send(url, Method::GET, None, &[], Bytes::new()).await
+pub(super) async fn get(url: &Uri, trust: &Trust) -> Result<Answer, OAuthError> {
+    send(url, trust, Method::GET, None, &[], Bytes::new()).await
 }
 
 /// Sends fields as a form, and who we are as RFC 6749 prefers it.
 pub(super) async fn post_form(
     url: &Uri,
+    trust: &Trust,
     fields: &[(&str, &str)],
     basic: Option<(&str, &str)>,
 ) -> Result<Answer, OAuthError> {
@@ -118,22 +132,23 @@ pub(super) async fn post_form(
         (AUTHORIZATION, value)
     });
     let more: Vec<_> = basic.into_iter().collect();
-    send(url, Method::POST, Some("application/x-www-form-urlencoded"), &more, body.into()).await
+    send(url, trust, Method::POST, Some("application/x-www-form-urlencoded"), &more, body.into()).await
 }
 
-pub(super) async fn post_json(url: &Uri, body: &Value) -> Result<Answer, OAuthError> {
-    send(url, Method::POST, Some("application/json"), &[], body.to_string().into()).await
+pub(super) async fn post_json(url: &Uri, trust: &Trust, body: &Value) -> Result<Answer, OAuthError> {
+    send(url, trust, Method::POST, Some("application/json"), &[], body.to_string().into()).await
 }
 
 /// What the server itself says to somebody who shows nothing.
-pub(super) async fn knock(server: &Uri) -> Result<Answer, OAuthError> {
+pub(super) async fn knock(server: &Uri, trust: &Trust) -> Result<Answer, OAuthError> {
     let body = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     let accept = [(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"))];
-    send(server, Method::POST, Some("application/json"), &accept, body).await
+    send(server, trust, Method::POST, Some("application/json"), &accept, body).await
 }
 
 async fn send(
     url: &Uri,
+    trust: &Trust,
     method: Method,
     kind: Option<&'static str>,
     more: &[(http::HeaderName, HeaderValue)],
@@ -141,7 +156,7 @@ async fn send(
 ) -> Result<Answer, OAuthError> {
     let host = url.host().unwrap_or_default();
     let unreachable = |why: String| OAuthError::Unreachable { host: visible(host, 100), why };
-    let client = Client::new(url, PATIENCE, 0).map_err(&unreachable)?;
+    let client = Client::new(url, trust, PATIENCE, 0).map_err(&unreachable)?;
     let mut request = Request::new(Full::new(body));
     *request.method_mut() = method;
     *request.uri_mut() = url.clone();

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use http::Uri;
 use serde_json::Value;
 use toolmark_core::text::visible;
+use toolmark_tls::Trust;
 
 use super::OAuthError;
 use super::fetch::{self, Answer};
@@ -13,6 +14,7 @@ use super::vault::Token;
 /// Who asks, and where.
 pub(super) struct Asker<'a> {
     pub(super) endpoint: &'a Uri,
+    pub(super) trust: Trust,
     pub(super) client_id: &'a str,
     pub(super) client_secret: Option<&'a str>,
     pub(super) secret_in_form: bool,
@@ -63,6 +65,6 @@ impl Asker<'_> {
             Some(secret) => all.extend([("client_id", self.client_id), ("client_secret", secret)]),
             None => all.push(("client_id", self.client_id)),
         }
-        fetch::post_form(url, &all, basic).await
+        fetch::post_form(url, &self.trust, &all, basic).await
     }
 }

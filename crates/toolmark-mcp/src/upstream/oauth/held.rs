@@ -111,6 +111,7 @@ impl OAuth {
         };
         let asker = Asker {
             endpoint: &place.token,
+            trust: self.settings.trust_at(&place.token),
             client_id: self.settings.client_id.as_deref().unwrap_or_default(),
             client_secret: self.settings.client_secret.as_ref().map(SecretString::expose_secret),
             secret_in_form: place.secret_in_form,
@@ -145,6 +146,7 @@ impl OAuth {
         let endpoint = record.token_endpoint.parse().map_err(|_| self.login_needed())?;
         let asker = Asker {
             endpoint: &endpoint,
+            trust: self.settings.trust_at(&endpoint),
             client_id: &record.client_id,
             client_secret: record.client_secret.as_deref(),
             secret_in_form: record.secret_in_form,

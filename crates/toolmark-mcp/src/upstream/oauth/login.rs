@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use toolmark_core::text::visible;
+use toolmark_tls::Trust;
 
 use super::discovery::{self, Place};
 use super::fetch::{self, encode};
@@ -98,6 +99,7 @@ impl Login {
         let code = self.wait().await?;
         let asker = Asker {
             endpoint: &self.place.token,
+            trust: self.settings.trust_at(&self.place.token),
             client_id: &self.client.id,
             client_secret: self.client.secret.as_deref(),
             secret_in_form: self.client.secret_in_form,
@@ -259,7 +261,7 @@ async fn client(
     if let (Some(wanted), false) = (wanted.as_object_mut(), settings.scopes.is_empty()) {
         wanted.insert("scope".into(), json!(settings.scopes.join(" ")));
     }
-    let answer = fetch::post_json(url, &wanted).await?;
+    let answer = fetch::post_json(url, &settings.trust_at(url), &wanted).await?;
     let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let text = |name: &str| said.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     match text("client_id") {
@@ -297,6 +299,7 @@ pub async fn logout(vault: &Vault, pack: &str) -> Result<bool, OAuthError> {
     {
         let asker = Asker {
             endpoint: &url,
+            trust: Trust::machine(),
             client_id: &record.client_id,
             client_secret: record.client_secret.as_deref(),
             secret_in_form: record.secret_in_form,

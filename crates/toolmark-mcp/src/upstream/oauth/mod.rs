@@ -14,6 +14,7 @@ mod vault;
 
 use http::Uri;
 use secrecy::SecretString;
+use toolmark_tls::Trust;
 
 pub use error::OAuthError;
 pub use held::OAuth;
@@ -27,6 +28,8 @@ pub struct OAuthSettings {
     pub pack: String,
     /// Where it is.
     pub server: Uri,
+    /// Whose certificates are believed at the server's own address; anywhere else it is whoever this machine believes.
+    pub trust: Trust,
     /// How a token is got.
     pub grant: Grant,
     /// Who we are; without it, we register.
@@ -54,6 +57,12 @@ pub enum Grant {
 }
 
 impl OAuthSettings {
+    /// Whom to believe at an address.
+    fn trust_at(&self, url: &Uri) -> Trust {
+        let own = (url.scheme(), url.authority()) == (self.server.scheme(), self.server.authority());
+        if own { self.trust.clone() } else { Trust::machine() }
+    }
+
     /// The server as others name it (RFC 8707): no query, no fragment, no slash that means nothing.
     fn resource(&self) -> String {
         let scheme = self.server.scheme_str().unwrap_or("https").to_ascii_lowercase();

@@ -54,10 +54,11 @@ pub(in crate::upstream) fn exchange(pipe: &Pipe) -> Exchange {
         id,
         message: write::request(&Id::number(id), "tools/call", Some(b"{}")),
         timeout: None,
-        cancel: CancellationToken::new(),
+        cancel: Some(CancellationToken::new()),
         observer: None,
         token: None,
         askable: true,
+        headers: Vec::new(),
     }
 }
 
@@ -96,7 +97,7 @@ async fn many_requests_are_under_way_at_once_and_answers_come_in_any_order() {
 async fn a_cancelled_request_is_taken_back_and_may_have_had_an_effect() {
     let mut setup = setup(UpstreamLimits::default());
     let request = exchange(&setup.pipe);
-    let cancel = request.cancel.clone();
+    let cancel = request.cancel.clone().expect("a word");
     let call = start(&setup.pipe, request);
     assert_eq!(setup.server.hears().await["id"], 1);
     cancel.cancel();
@@ -127,7 +128,7 @@ async fn a_request_that_is_cancelled_while_it_waits_is_never_written() {
     let first = start(&setup.pipe, exchange(&setup.pipe));
     setup.server.hears().await;
     let second = exchange(&setup.pipe);
-    let cancel = second.cancel.clone();
+    let cancel = second.cancel.clone().expect("a word");
     let second = start(&setup.pipe, second);
     tokio::task::yield_now().await;
     while setup.pipe.waiting.available_permits() > 0 {

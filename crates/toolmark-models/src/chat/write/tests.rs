@@ -49,6 +49,8 @@ fn calls_and_settings_that_cannot_be_said_are_refused() {
     assert!(sent(&with_item(Item::CustomCall(custom))).is_err());
     let after = ModelRequest { previous_response_id: Some("r".into()), ..ModelRequest::default() };
     assert!(matches!(sent(&after), Err(UnsendableError::Setting { .. })));
+    let kept = ModelRequest { conversation_id: Some("c".into()), ..ModelRequest::default() };
+    assert!(matches!(sent(&kept), Err(UnsendableError::Setting { .. })));
     let request =
         ModelRequest { tool_choice: Some(ToolChoice::Named("g".into())), ..with_tool(WireTool::Function(tool())) };
     assert!(matches!(sent(&request), Err(UnsendableError::Choice { .. })));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolmark_core::approval::{Ask, AskId, AskState, Given, GrantId, Outcome, Proposal, Ruling, RulingError};
+use toolmark_core::approval::{Ask, AskId, AskState, Given, GrantId, Outcome, Proposal, Ruling, RulingError, Scope};
 use toolmark_core::explain::{Code, Explain, facts};
 use uuid::Uuid;
 
@@ -79,6 +79,10 @@ impl Desk {
     /// # Errors
     /// [`DecideError::Ledger`].
     pub async fn proposals(&self, ask: &Ask) -> Result<Vec<Proposal>, DecideError> {
+        // What is not offered is not proposed.
+        if !ask.offered().contains(&Scope::Pattern) {
+            return Ok(Vec::new());
+        }
         let alike = self.shared.ledger.alike(ask.mark, &ask.principal, 200).await?;
         let earlier: Vec<Value> = alike.iter().filter(|other| other.id != ask.id).map(Ask::arguments).collect();
         Ok(Proposal::from_calls(&ask.arguments(), &earlier))

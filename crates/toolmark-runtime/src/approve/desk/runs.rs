@@ -8,7 +8,7 @@ use toolmark_core::explain::Explain as _;
 use super::super::client::{ClientAnswer, Returned};
 use super::super::ledger::LedgerError;
 use super::super::{Approval, Pass};
-use super::{DecideError, Desk, rejected};
+use super::{DecideError, Desk, patiently, rejected};
 
 /// A run whose caller waits. When the caller goes away, the same call may take it up again.
 pub(super) struct WaitingRun<'d> {
@@ -99,12 +99,12 @@ impl Desk {
         }))
     }
 
-    /// Moves a run on without waiting for it. A ledger that fails leaves it where it is, which lets nothing run twice.
+    /// Moves a run on without waiting for it. A ledger that stays away leaves it where it is, which lets nothing run twice.
     pub(super) fn shift_later(&self, run: RunId, from: &'static [RunState], to: RunState) {
         let ledger = Arc::clone(&self.shared.ledger);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                if let Err(error) = ledger.shift(run, from, to).await {
+                if let Err(error) = patiently(|| ledger.shift(run, from, to)).await {
                     tracing::warn!(%run, %error, "what became of a run is not written down");
                 }
             });

@@ -49,6 +49,14 @@ pub enum BuildToolError {
         /// What is wrong.
         error: ParseBehaviorError,
     },
+    /// What its text is to look like cannot be used.
+    #[error("the grammar of `{tool}` cannot be used: {problem}")]
+    Grammar {
+        /// The tool.
+        tool: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// Nothing would run.
     #[error("the tool `{tool}` has nothing to run")]
     NoBody {
@@ -81,6 +89,7 @@ impl BuildToolError {
             | Self::Schema { tool, .. }
             | Self::Strict { tool, .. }
             | Self::Behavior { tool, .. }
+            | Self::Grammar { tool, .. }
             | Self::NoBody { tool }
             | Self::Timeout { tool }
             | Self::Locale { tool, .. } => tool,
@@ -96,6 +105,7 @@ impl Explain for BuildToolError {
             Self::Schema { error, .. } => error.code(),
             Self::Strict { error, .. } => error.code(),
             Self::Behavior { error, .. } => error.code(),
+            Self::Grammar { .. } => Code::new("tool-grammar"),
             Self::NoBody { .. } => Code::new("tool-without-body"),
             Self::Timeout { .. } => Code::new("tool-timeout-zero"),
             Self::Locale { .. } => Code::new("tool-locale"),
@@ -109,6 +119,7 @@ impl Explain for BuildToolError {
             Self::Schema { error, .. } => error.why(),
             Self::Strict { error, .. } => error.why(),
             Self::Behavior { error, .. } => error.why(),
+            Self::Grammar { .. } => "the provider would refuse every request that offers the tool".into(),
             Self::NoBody { .. } => "a model would be offered a tool that does nothing".into(),
             Self::Timeout { .. } => "every call would be given up before it began".into(),
             Self::Locale { .. } => "nobody would ever be shown that name".into(),
@@ -124,6 +135,10 @@ impl Explain for BuildToolError {
             Self::Schema { error, .. } => error.fix(),
             Self::Strict { error, .. } => format!("{}\nor leave out `strict`", error.fix()),
             Self::Behavior { error, .. } => error.fix(),
+            Self::Grammar { .. } => {
+                "correct the grammar: a regular expression in the syntax of Rust's `regex`, or Lark with a rule `start`"
+                    .into()
+            }
             Self::NoBody { .. } => "say what runs: `.run(|context, arguments| async move { … })`".into(),
             Self::Timeout { .. } => "give it some time: `.timeout(Duration::from_secs(5))`".into(),
             Self::Locale { .. } => "use a tag such as `nl` or `pt-BR`".into(),

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::{AuditRecord, Message, Reply, Shared};
 use crate::backend::Backend;
@@ -47,6 +48,7 @@ impl Writer {
     pub(super) async fn run(mut self) {
         let mut pause = FIRST_PAUSE;
         let mut attempts = 0;
+        let mut failing: Option<Instant> = None;
         loop {
             if self.batch.is_empty() && !self.hurry {
                 match self.queue.recv().await {
@@ -58,7 +60,7 @@ impl Writer {
             self.gather();
             match self.write().await {
                 Ok(()) => {
-                    (pause, attempts) = (FIRST_PAUSE, 0);
+                    (pause, attempts, failing) = (FIRST_PAUSE, 0, None);
                     self.answer(&Ok(()));
                     if self.ended && self.queue.is_empty() {
                         break;
@@ -67,9 +69,16 @@ impl Writer {
                 Err(error) => {
                     attempts += 1;
                     self.shared.failed(&error);
-                    self.answer_failed(&error);
                     // A sink that is told to close may have no room in its queue to be told so.
                     let ending = self.ended || self.shared.closed.load(Ordering::Acquire);
+                    // A call that ran must not lose its answer because a connection broke just then.
+                    failing = self.is_awaited().then(|| failing.unwrap_or_else(Instant::now));
+                    let passing = matches!(error.fault(), Fault::Unreachable | Fault::Busy) && !ending;
+                    if passing && failing.is_some_and(|since| since.elapsed() < self.shared.settings.patience) {
+                        self.pause(FIRST_PAUSE).await;
+                        continue;
+                    }
+                    self.answer_failed(&error);
                     if error.fault() == Fault::Closed || ending && attempts >= LAST_ATTEMPTS {
                         self.give_up(&error);
                         return;
@@ -86,6 +95,11 @@ impl Writer {
         }
     }
 
+    /// Whether somebody waits for records to be written.
+    fn is_awaited(&self) -> bool {
+        !self.flushing.is_empty() || self.waiting.iter().any(Option::is_some)
+    }
+
     /// Waits for company, without being woken for each record.
     async fn linger(&self) {
         let enough = self.batch.len() + self.queue.len() >= self.shared.settings.batch;
@@ -100,8 +114,8 @@ impl Writer {
 
     /// Waits before the next attempt, but not long once the sink is to close.
     async fn pause(&self, pause: Duration) {
-        let ends = tokio::time::Instant::now() + pause;
-        while tokio::time::Instant::now() < ends && !self.shared.closed.load(Ordering::Acquire) {
+        let ends = Instant::now() + pause;
+        while Instant::now() < ends && !self.shared.closed.load(Ordering::Acquire) {
             tokio::time::sleep(FIRST_PAUSE.min(pause)).await;
         }
     }

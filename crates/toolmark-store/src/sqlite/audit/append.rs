@@ -11,19 +11,19 @@ use sqlx::{Arguments as _, AssertSqlSafe, Row as _};
 use toolmark_core::verdict::Decision;
 
 use super::kinds::Fresh;
-use crate::audit::{AuditRecord, Head, Link, Outcome};
+use crate::audit::{AuditRecord, Head, Link};
 use crate::error::StoreError;
 use crate::sqlite::{Sqlite, Survives, Writing};
 
-/// What every row has.
-const PLAIN: &str = "position, kind, id, time_us, caller, session, canonical, verdict, outcome, arguments, arguments_size, result, \
-                     result_size, stages_ns, total_ns, prev, hash, trace";
-const PLAIN_WIDTH: usize = 18;
+/// What every row has. How many values there are is most of what a row costs.
+const PLAIN: &str =
+    "position, kind, time_us, caller, session, has, arguments_size, result_size, total_ns, digests, stages_ns";
+const PLAIN_WIDTH: usize = 11;
 
 /// And what few rows have.
-const MORE: &str = "code, reasons, rules, grant_id, arguments_body, result_body, era, transport, called, mark, definition, task, \
-                    policy, judged";
-const MORE_WIDTH: usize = 14;
+const DETAILS: &str = "position, code, reasons, rules, grant_id, arguments_body, result_body, era, transport, called, canonical, mark, \
+                       definition, task, verdict, policy, judged, outcome";
+const DETAILS_WIDTH: usize = 18;
 
 /// How many rows a statement takes. Few different ones, so that each is prepared once and kept; and not too many at once, because calls
 /// wait for whoever has the processor.
@@ -35,22 +35,15 @@ const MOST_ROWS: usize = 32;
 const UNHURRIED: usize = 640;
 const PAUSE: Duration = Duration::from_millis(1);
 
-static PLAIN_INSERTS: LazyLock<[Arc<str>; 4]> = LazyLock::new(|| inserts(PLAIN, PLAIN_WIDTH));
-static WHOLE_INSERTS: LazyLock<[Arc<str>; 4]> =
-    LazyLock::new(|| inserts(&format!("{PLAIN}, {MORE}"), PLAIN_WIDTH + MORE_WIDTH));
+static ROW_INSERTS: LazyLock<[Arc<str>; 4]> = LazyLock::new(|| inserts("audit_rows", PLAIN, PLAIN_WIDTH));
+static DETAIL_INSERTS: LazyLock<[Arc<str>; 4]> = LazyLock::new(|| inserts("audit_details", DETAILS, DETAILS_WIDTH));
 
-fn inserts(columns: &str, width: usize) -> [Arc<str>; 4] {
+fn inserts(table: &str, columns: &str, width: usize) -> [Arc<str>; 4] {
     ROWS.map(|rows| {
         let row = format!("({})", vec!["?"; width].join(", "));
-        format!("INSERT INTO audit ({columns}) VALUES {}", vec![row; rows].join(", ")).into()
+        format!("INSERT INTO {table} ({columns}) VALUES {}", vec![row; rows].join(", ")).into()
     })
 }
-
-/// The words that almost every row has, shared instead of copied.
-static OUTCOMES: LazyLock<Vec<(Outcome, Arc<str>)>> =
-    LazyLock::new(|| Outcome::ALL.iter().map(|outcome| (*outcome, outcome.as_str().into())).collect());
-static VERDICTS: LazyLock<[(Decision, Arc<str>); 3]> =
-    LazyLock::new(|| [Decision::Allow, Decision::Ask, Decision::Deny].map(|one| (one, one.as_str().into())));
 
 /// A record as one row, and how it is chained.
 struct Row<'r> {
@@ -76,14 +69,15 @@ impl Sqlite {
             let mut rows = Vec::with_capacity(records.len());
             for record in records {
                 let kind = self.kind_of(&mut transaction, &mut fresh, record).await?;
+                self.see(&mut transaction, &mut fresh, kind, record.time).await?;
                 let link = head.link(node, record);
                 head = link.head();
                 rows.push(Row { node: id, kind, link, record });
             }
-            let (plain, whole): (Vec<Row<'_>>, Vec<Row<'_>>) = rows.into_iter().partition(Row::is_plain);
-            self.insert(&mut transaction, &PLAIN_INSERTS, &plain, Row::bind).await?;
-            self.insert(&mut transaction, &WHOLE_INSERTS, &whole, Row::bind_whole).await?;
-            self.insert_bodies(&mut transaction, &whole).await?;
+            self.insert(&mut transaction, &ROW_INSERTS, &rows, Row::bind).await?;
+            rows.retain(Row::has_details);
+            self.insert(&mut transaction, &DETAIL_INSERTS, &rows, Row::bind_details).await?;
+            self.insert_bodies(&mut transaction, &rows).await?;
             if unhurried {
                 tokio::time::sleep(PAUSE).await;
             } else {
@@ -164,7 +158,7 @@ impl Sqlite {
             let Some((now, later)) = rest.split_at_checked(count) else { break };
             rest = later;
             let mut arguments = SqliteArguments::default();
-            arguments.reserve(count * (PLAIN_WIDTH + MORE_WIDTH), 0);
+            arguments.reserve(count * DETAILS_WIDTH, 0);
             for row in now {
                 bind(row, &mut arguments).map_err(|error| self.error(&sqlx::Error::Encode(error)))?;
             }
@@ -186,11 +180,11 @@ impl Sqlite {
 }
 
 impl Row<'_> {
-    /// Whether nothing has to be said that few rows have.
-    fn is_plain(&self) -> bool {
+    /// Whether something has to be said that few rows have.
+    fn has_details(&self) -> bool {
         let record = self.record;
         let more = [&record.code, &record.reasons, &record.rules, &record.grant];
-        self.kind.is_some() && record.bodies.is_none() && more.into_iter().all(Option::is_none)
+        self.kind.is_none() || record.bodies.is_some() || more.into_iter().any(Option::is_some)
     }
 
     fn position(&self) -> i64 {
@@ -199,31 +193,25 @@ impl Row<'_> {
 
     /// In the order of `PLAIN`.
     fn bind(&self, to: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError> {
-        let (record, link) = (self.record, &self.link);
+        let record = self.record;
+        let (has, digests) = digests(&self.link, record);
         to.add(self.position())?;
         to.add(self.kind)?;
-        to.add(record.id.as_bytes().to_vec())?;
         to.add(record.time.get())?;
         to.add(record.caller.clone())?;
         to.add(record.session.clone())?;
-        to.add(record.tool.as_ref().map(|tool| Arc::clone(&tool.canonical)))?;
-        to.add(record.verdict.and_then(|verdict| word(&*VERDICTS, verdict)))?;
-        to.add(word(&OUTCOMES, record.outcome))?;
-        to.add(record.arguments.map(|digest| digest.as_bytes().to_vec()))?;
+        to.add(has)?;
         to.add(record.arguments_size.map(signed))?;
-        to.add(record.result.map(Vec::from))?;
         to.add(record.result_size.map(signed))?;
-        to.add(stages(&record.timings.stages()))?;
         to.add(signed(record.timings.total))?;
-        to.add(link.prev.to_vec())?;
-        to.add(link.hash.to_vec())?;
-        to.add(record.trace.map(Vec::from))
+        to.add(digests)?;
+        to.add(stages(&record.timings.stages()))
     }
 
-    /// In the order of `PLAIN` and `MORE`.
-    fn bind_whole(&self, to: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError> {
-        self.bind(to)?;
+    /// In the order of `DETAILS`.
+    fn bind_details(&self, to: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError> {
         let (record, link) = (self.record, &self.link);
+        to.add(self.position())?;
         to.add(record.code.clone())?;
         to.add(record.reasons.clone())?;
         to.add(record.rules.clone())?;
@@ -236,21 +224,43 @@ impl Row<'_> {
         to.add(own.and_then(|record| record.era.clone()))?;
         to.add(own.and_then(|record| record.transport.clone()))?;
         to.add(own.map(|record| Arc::clone(&record.called)))?;
+        to.add(tool.map(|tool| Arc::clone(&tool.canonical)))?;
         to.add(tool.map(|tool| tool.mark.as_bytes().to_vec()))?;
         to.add(tool.map(|tool| tool.definition.as_bytes().to_vec()))?;
         to.add(own.and_then(|record| record.task.clone()))?;
+        to.add(own.and_then(|record| record.verdict).map(Decision::as_str))?;
         to.add(own.and_then(|record| record.policy.clone()))?;
-        to.add(own.and_then(|record| record.judged.clone()))
+        to.add(own.and_then(|record| record.judged.clone()))?;
+        to.add(own.map(|record| record.outcome.as_str()))
     }
+}
+
+/// Which digests there are, and all of them in one value, as the view `audit` takes it apart.
+fn digests(link: &Link, record: &AuditRecord) -> (i64, Vec<u8>) {
+    let mut bytes = Vec::with_capacity(160);
+    bytes.extend_from_slice(&link.hash);
+    bytes.extend_from_slice(&link.prev);
+    bytes.extend_from_slice(record.id.as_bytes());
+    let absent: [&[u8]; 3] = [&[0; 32], &[0; 32], &[0; 16]];
+    let present: [Option<&[u8]>; 3] = [
+        record.arguments.as_ref().map(|digest| digest.as_bytes().as_slice()),
+        record.result.as_ref().map(<[u8; 32]>::as_slice),
+        record.trace.as_ref().map(<[u8; 16]>::as_slice),
+    ];
+    let (mut has, mut end) = (0, bytes.len());
+    for (at, (digest, absent)) in present.into_iter().zip(absent).enumerate() {
+        bytes.extend_from_slice(digest.unwrap_or(absent));
+        if digest.is_some() {
+            (has, end) = (has | 1 << at, bytes.len());
+        }
+    }
+    bytes.truncate(end);
+    (has, bytes)
 }
 
 /// Where a row of a chain stands in its table.
 pub(super) fn position(node: i64, seq: u64) -> i64 {
     (node << 40) | signed(seq)
-}
-
-fn word<T: Copy + PartialEq>(words: &[(T, Arc<str>)], value: T) -> Option<Arc<str>> {
-    words.iter().find(|(known, _)| *known == value).map(|(_, word)| Arc::clone(word))
 }
 
 /// The stages as a JSON array, so that `json_extract` finds them.

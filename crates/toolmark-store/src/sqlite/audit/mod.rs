@@ -3,6 +3,7 @@
 mod append;
 mod kinds;
 mod read;
+mod stretches;
 mod trim;
 
 pub(super) use self::kinds::Kinds;

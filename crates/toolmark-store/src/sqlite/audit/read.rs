@@ -33,6 +33,24 @@ impl Sqlite {
                 return Ok(found);
             }
         }
+        let mut found = Vec::new();
+        for stretch in self.stretches(filter, order, after).await? {
+            let left = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
+            if left == 0 {
+                break;
+            }
+            found.extend(self.load_stretch(&stretch, order, after, left).await?);
+        }
+        Ok(found)
+    }
+
+    async fn load_stretch(
+        &self,
+        filter: &AuditFilter,
+        order: Order,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Result<Vec<(AuditCursor, AuditEntry)>, StoreError> {
         let mut query = select(filter.bodies);
         query.push(" WHERE TRUE");
         narrow(&mut query, filter);
@@ -61,12 +79,28 @@ impl Sqlite {
         after: Option<AuditCursor>,
         limit: u32,
     ) -> Result<Vec<(AuditCursor, AuditCall)>, StoreError> {
+        let mut found = Vec::new();
+        for stretch in self.stretches(filter, Order::Oldest, after).await? {
+            let left = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
+            if left == 0 {
+                break;
+            }
+            found.extend(self.load_calls_of(&stretch, after, left).await?);
+        }
+        Ok(found)
+    }
+
+    async fn load_calls_of(
+        &self,
+        filter: &AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Result<Vec<(AuditCursor, AuditCall)>, StoreError> {
         let mut query = QueryBuilder::new(
-            "SELECT a.position, a.id, a.time_us, a.caller, a.session, a.canonical, coalesce(a.definition, k.definition), \
-             coalesce(a.task, k.task), a.verdict, a.code, a.rules, coalesce(a.judged, k.judged), a.outcome, a.arguments",
+            "SELECT a.position, a.id, a.time_us, a.caller, a.session, a.canonical, a.definition, a.task, a.verdict, a.code, a.rules, \
+             a.judged, a.outcome, a.arguments",
         );
         query.push(if filter.bodies { ", b.arguments FROM audit a" } else { " FROM audit a" });
-        query.push(KIND);
         if filter.node.is_some() {
             query.push(" JOIN audit_nodes n ON n.id = a.node");
         }
@@ -176,25 +210,12 @@ fn nearby(filter: &AuditFilter) -> Option<AuditFilter> {
     Some(AuditFilter { since: Some(around(-SLACK)?), until: Some(around(USUAL)?), ..filter.clone() })
 }
 
-/// What a row leaves out, its kind says.
-const KIND: &str = " LEFT JOIN audit_kinds k ON k.id = a.kind";
-
-/// Everything that a row says, by itself or by its kind.
-const COLUMNS: &str = "a.position, a.node, a.seq, a.id, a.time_us, a.caller, a.session, a.canonical, a.verdict, a.outcome, \
-                       a.arguments, a.arguments_size, a.result, a.result_size, a.stages_ns, a.total_ns, a.prev, a.hash, a.code, \
-                       a.reasons, a.rules, a.grant_id, a.trace, a.arguments_body, a.result_body, coalesce(a.era, k.era) AS era, \
-                       coalesce(a.transport, k.transport) AS transport, coalesce(a.called, k.called) AS called, \
-                       coalesce(a.mark, k.mark) AS mark, coalesce(a.definition, k.definition) AS definition, \
-                       coalesce(a.task, k.task) AS task, coalesce(a.policy, k.policy) AS policy, \
-                       coalesce(a.judged, k.judged) AS judged, n.node AS node_name";
-
 fn select(bodies: bool) -> QueryBuilder<Database> {
-    let mut query = QueryBuilder::new("SELECT ");
-    query.push(COLUMNS);
+    let mut query = QueryBuilder::new("SELECT a.*, n.node AS node_name");
     if bodies {
         query.push(", b.arguments AS arguments_text, b.result AS result_text");
     }
-    query.push(" FROM audit a").push(KIND).push(" LEFT JOIN audit_nodes n ON n.id = a.node");
+    query.push(" FROM audit a LEFT JOIN audit_nodes n ON n.id = a.node");
     if bodies {
         query.push(" LEFT JOIN audit_bodies b ON b.position = a.position");
     }
@@ -223,7 +244,7 @@ fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
         (" AND a.canonical = ", &filter.tool),
         (" AND a.caller = ", &filter.caller),
         (" AND a.session = ", &filter.session),
-        (" AND coalesce(a.task, k.task) = ", &filter.task),
+        (" AND a.task = ", &filter.task),
     ];
     for (condition, text) in texts {
         if let Some(text) = text {
@@ -242,12 +263,11 @@ fn narrow(query: &mut QueryBuilder<Database>, filter: &AuditFilter) {
         }
         (false, Some(_)) => {}
     }
-    // Words of our own, spelled out so that SQLite sees which part of a partial index they are in.
     if let Some(verdict) = filter.verdict {
-        query.push(format_args!(" AND a.verdict = '{}'", verdict.as_str()));
+        query.push(" AND a.verdict = ").push_bind(verdict.as_str());
     }
     if let Some(outcome) = filter.outcome {
-        query.push(format_args!(" AND a.outcome = '{}'", outcome.as_str()));
+        query.push(" AND a.outcome = ").push_bind(outcome.as_str());
     }
 }
 

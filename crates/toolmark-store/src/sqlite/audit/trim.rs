@@ -38,9 +38,13 @@ impl Sqlite {
             last = Some((seq, self.digest(row, "hash")?));
         }
         let Some((seq, hash)) = last else { return Ok(0) };
-        let query = sqlx::query("DELETE FROM audit WHERE position > ? AND position <= ?");
+        let query = sqlx::query("DELETE FROM audit_rows WHERE position > ? AND position <= ?");
         let query = query.bind(position(id, from)).bind(position(id, seq));
         query.execute(&mut *transaction).await.map_err(error)?;
+        let query = sqlx::query(
+            "DELETE FROM audit_seen WHERE stretch < (SELECT coalesce(min(time_us), ?) >> 26 FROM audit_rows)",
+        );
+        query.bind(at.get()).execute(&mut *transaction).await.map_err(error)?;
         let query = sqlx::query("DELETE FROM audit_open WHERE node = ? AND seq <= ?").bind(id).bind(signed(seq));
         query.execute(&mut *transaction).await.map_err(error)?;
         let query = sqlx::query(
@@ -49,6 +53,7 @@ impl Sqlite {
         let query = query.bind(signed(seq)).bind(hash.to_vec()).bind(at.get()).bind(id);
         query.execute(&mut *transaction).await.map_err(error)?;
         self.commit(transaction).await?;
+        self.kinds.look_again();
         self.give_back().await?;
         Ok(count)
     }
@@ -57,7 +62,7 @@ impl Sqlite {
         let mut transaction = self.begin(Survives::PowerLoss).await?;
         let query = sqlx::query(
             "DELETE FROM audit_bodies WHERE position IN (SELECT b.position FROM audit_bodies b \
-             JOIN audit a ON a.position = b.position WHERE a.time_us < ? LIMIT ?)",
+             JOIN audit_rows a ON a.position = b.position WHERE a.time_us < ? LIMIT ?)",
         );
         let query = query.bind(before.get()).bind(limit);
         let done = query.execute(&mut *transaction).await.map_err(|error| self.error(&error))?;

@@ -7,7 +7,10 @@ fn cells(table: &'static Table) -> BoxedStrategy<Row> {
         let filled = match column.shape {
             Shape::Text => any::<String>().prop_map(Cell::Text).boxed(),
             Shape::Number => any::<i64>().prop_map(Cell::Number).boxed(),
-            Shape::Bytes => any::<Vec<u8>>().prop_map(Cell::Bytes).boxed(),
+            Shape::Bytes => {
+                let lengths = column.length.map_or(0..=100, |length| length..=length);
+                proptest::collection::vec(any::<u8>(), lengths).prop_map(Cell::Bytes).boxed()
+            }
             Shape::Id => any::<u128>().prop_map(|id| Cell::Id(Uuid::from_u128(id))).boxed(),
         };
         if column.nullable { prop_oneof![Just(Cell::Null), filled].boxed() } else { filled }
@@ -61,6 +64,17 @@ fn what_is_no_row_is_refused() {
             r#"{{"kind":"definition","pack":"a","position":0,"defines":"tool","name":"a","text":"a","digest":"{digits}"}}"#
         );
         assert!(matches!(read(&text), Err(Wrong::Syntax(_))), "{text}");
+    }
+}
+
+#[test]
+fn a_digest_of_another_length_is_refused() {
+    let column = TABLES.iter().flat_map(|table| table.columns).find(|column| column.length == Some(32));
+    let column = column.expect("records have digests");
+    let read = |digits: usize| cell(column, Some(Value::from("00".repeat(digits))));
+    assert_eq!(read(32), Ok(Cell::Bytes(vec![0; 32])));
+    for digits in [0, 1, 31, 33, 64] {
+        assert!(matches!(read(digits), Err(Wrong::Syntax(_))), "{digits}");
     }
 }
 

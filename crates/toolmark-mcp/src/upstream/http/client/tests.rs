@@ -30,6 +30,6 @@ fn a_redirect_to_another_server_is_none() {
 #[test]
 fn only_web_addresses_have_a_client() {
     for address in ["ftp://h/", "/mcp", "h:80"] {
-        assert!(Client::new(&address.parse().expect("an address"), IDLE, 1).is_err(), "{address}");
+        assert!(Client::new(&address.parse().expect("an address"), &Trust::machine(), IDLE, 1).is_err(), "{address}");
     }
 }

@@ -61,3 +61,17 @@ fn a_field_is_read_as_it_was_written() {
     }
     assert_eq!(fields("a=b+c"), [("a".to_owned(), "b c".to_owned())]);
 }
+
+#[test]
+fn messages_name_no_more_of_an_address_than_where_it_leads() {
+    for (url, named) in [
+        ("https://mcp.example/s/sk-secret/mcp?key=secret", "https://mcp.example/…"),
+        ("http://ann:secret@mcp.example:81", "http://mcp.example:81"),
+        ("http://a@secret@mcp.example/x", "http://mcp.example/…"),
+        ("https://mcp.example#secret", "https://mcp.example/…"),
+        ("mcp.example/secret", "mcp.example/…"),
+        ("", ""),
+    ] {
+        assert_eq!(shown(url), named, "{url}");
+    }
+}

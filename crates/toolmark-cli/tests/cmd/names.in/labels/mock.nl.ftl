@@ -1,0 +1,2 @@
+# A copy that drifted
+agora--get_report_status = Ophalen rapport status

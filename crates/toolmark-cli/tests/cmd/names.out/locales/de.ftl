@@ -1,0 +1,2 @@
+-agora = Kontrollen, alle
+agora--search_regulations = Vorschriften durchsuchen
