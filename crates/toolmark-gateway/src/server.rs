@@ -28,7 +28,7 @@ use toolmark_mcp::wire::Limits;
 use toolmark_store::StoreError;
 
 use crate::access::{Access, AccessError, Limiter, Permit, Refusal, WELL_KNOWN};
-use crate::again::Again;
+use crate::again::{Again, Heard};
 use crate::agui::{self, Agui, Wanted};
 use crate::approvals::Api;
 use crate::console::error::ConsoleError;
@@ -210,7 +210,7 @@ impl Serve {
             };
             let service = service_fn(move |request| {
                 let door = door.clone();
-                door.answer(request)
+                Heard::new(door.answer(request))
             });
             let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
             tokio::spawn(async move {

@@ -1,8 +1,9 @@
 //! Everything that decides about calls at one moment: the workspace, the packs behind it, and what each client sees.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use foldhash::HashMap;
 use toolmark_config::Config;
 use toolmark_core::display::{LanguageTag, Languages, NameTable, Shown};
 use toolmark_core::names::PackName;
@@ -40,7 +41,7 @@ impl Snapshot {
     pub(crate) fn new(
         workspace: Arc<Workspace>,
         config: Arc<Config>,
-        packs: &HashMap<PackName, Arc<PackHandle>>,
+        packs: &std::collections::HashMap<PackName, Arc<PackHandle>>,
         listed: BTreeMap<PackName, Arc<Listed>>,
         names: Arc<Names>,
         labels: Arc<Labels>,

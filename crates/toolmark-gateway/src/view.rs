@@ -1,9 +1,9 @@
 //! What clients at one address see: names for their program, and the lists, written once.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use bytes::Bytes;
+use foldhash::HashMap;
 use serde_json::{Value, json};
 use toolmark_config::sections;
 use toolmark_config::values::{ListMeta, Name};

@@ -1,10 +1,10 @@
 //! How much may one caller take? So many requests at once, and so many in a time.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use foldhash::HashMap;
 use toolmark_config::sections::GatewayLimits;
 use toolmark_core::explain::{Code, Explain};
 

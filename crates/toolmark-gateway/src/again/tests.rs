@@ -75,3 +75,42 @@ async fn no_wake_from_another_thread_is_lost() {
         assert_eq!(waiting.await.unwrap().unwrap(), 7);
     }
 }
+
+#[test]
+fn what_waits_for_an_answer_is_not_polled_while_nothing_has_happened() {
+    let polls = Arc::new(AtomicUsize::new(0));
+    let held = Arc::new(Mutex::new(None));
+    let (counted, kept) = (Arc::clone(&polls), Arc::clone(&held));
+    let mut heard = Heard::new(Box::pin(std::future::poll_fn(move |cx| {
+        *kept.lock().unwrap() = Some(cx.waker().clone());
+        match counted.fetch_add(1, Ordering::SeqCst) {
+            0 => Poll::Pending,
+            _ => Poll::Ready("done"),
+        }
+    })));
+    let (first, second) = (Arc::new(Counting::default()), Arc::new(Counting::default()));
+    for task in [&first, &second, &second] {
+        let waker = Waker::from(Arc::clone(task));
+        assert_eq!(Pin::new(&mut heard).poll(&mut Context::from_waker(&waker)), Poll::Pending);
+    }
+    assert_eq!(polls.load(Ordering::SeqCst), 1);
+    let inner: Waker = held.lock().unwrap().take().unwrap();
+    inner.wake();
+    assert_eq!((first.0.load(Ordering::SeqCst), second.0.load(Ordering::SeqCst)), (0, 1));
+    let waker = Waker::from(second);
+    assert_eq!(Pin::new(&mut heard).poll(&mut Context::from_waker(&waker)), Poll::Ready("done"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_wake_of_an_answer_is_lost_either() {
+    for _ in 0..2_000 {
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let answer = Heard::new(Box::pin(async move {
+            tokio::task::yield_now().await;
+            receive.await
+        }));
+        let waiting = tokio::spawn(Again::new(answer));
+        tokio::spawn(async move { send.send(7) });
+        assert_eq!(waiting.await.unwrap().unwrap(), 7);
+    }
+}

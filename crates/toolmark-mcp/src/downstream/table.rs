@@ -1,7 +1,8 @@
 //! Which session does this id mean, and whose is it?
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+
+use foldhash::HashMap;
 
 use super::caller::Caller;
 use super::session::Session;
@@ -72,7 +73,7 @@ impl Table {
 /// Which session makes room: the longest idle of whoever has the most. To somebody who has fewer it gives way at once, so that nobody
 /// who opens one session after another keeps the others out.
 fn gives_way(sessions: &HashMap<Arc<str>, Arc<Session>>, newcomer: &str, now: u64) -> Option<Arc<str>> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut counts: HashMap<&str, usize> = HashMap::default();
     for session in sessions.values() {
         *counts.entry(session.caller.principal()).or_default() += 1;
     }

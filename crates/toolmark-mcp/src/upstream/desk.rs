@@ -3,10 +3,11 @@
 //!
 //! Who is asked is decided in [`questions`](super::questions).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use foldhash::HashMap;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::id::Id;
-use super::object::{RawObject, read_members, read_text};
+use super::object::{RawObject, read_members, read_quoted};
 use super::refusal::{ReadMessageError, ReadMessageErrorKind};
 use super::scan::{Limits, Quoted, Scanner};
 
@@ -140,7 +140,10 @@ impl<'a> Envelope<'a> {
         scanner: &mut Scanner<'_>,
     ) -> Result<(), ReadMessageErrorKind> {
         let written = text.get(key.start - 1..key.end + 1).unwrap_or_default();
-        let name = read_text(written.as_bytes()).unwrap_or(Cow::Borrowed(written));
+        let name = match key.escaped {
+            true => read_quoted(written).unwrap_or(Cow::Borrowed(written)),
+            false => Cow::Borrowed(text.get(key.start..key.end).unwrap_or_default()),
+        };
         let slot = match &*name {
             "params" => return payload(&mut self.params, bytes, scanner, "params"),
             "result" => return payload(&mut self.result, bytes, scanner, "result"),
@@ -164,14 +167,14 @@ impl<'a> Envelope<'a> {
 
     fn into_message(self, id: Option<Option<Id>>) -> Result<Message<'a>, ReadMessageErrorKind> {
         let shape = |reason| ReadMessageErrorKind::Shape { reason };
-        if self.version.and_then(|version| read_text(version.as_bytes())).as_deref() != Some("2.0") {
+        if self.version.and_then(read_quoted).as_deref() != Some("2.0") {
             return Err(shape("`jsonrpc` must be \"2.0\""));
         }
         if let Some(written) = self.method {
             if self.result.is_some() || self.error.is_some() {
                 return Err(shape("a request has neither `result` nor `error`"));
             }
-            let method = read_text(written.as_bytes()).ok_or(shape("`method` must be a string"))?;
+            let method = read_quoted(written).ok_or(shape("`method` must be a string"))?;
             let params = match self.params {
                 None | Some(Payload::Null) => None,
                 Some(Payload::Object(params)) => Some(params),

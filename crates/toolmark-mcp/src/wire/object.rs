@@ -91,9 +91,8 @@ impl RawObject {
         let twice = |key: Cow<'_, str>| ReadMessageErrorKind::DuplicateMember { name: key.chars().take(64).collect() };
         if self.members.len() <= 16 {
             for (index, member) in self.members.iter().enumerate() {
-                let key = self.key_of(member);
-                if self.members.iter().take(index).any(|earlier| self.is_key(earlier, &key)) {
-                    return Err(twice(key));
+                if self.members.iter().take(index).any(|earlier| self.have_one_key(earlier, member)) {
+                    return Err(twice(self.key_of(member)));
                 }
             }
         } else {
@@ -240,9 +239,8 @@ impl RawObject {
         };
         let mut run: Option<(usize, usize)> = None;
         for member in &self.members {
-            let key = self.key_of(member);
             let change = changes.iter().rev().find(|change| match change {
-                Change::Set(name, _) | Change::Remove(name) => *name == key,
+                Change::Set(name, _) | Change::Remove(name) => self.is_key(member, name),
             });
             match change {
                 None => run = Some((run.map_or(member.key.0, |(start, _)| start), member.value.1)),
@@ -290,6 +288,13 @@ impl RawObject {
         if member.escaped { self.key_of(member) == key } else { self.bare_key(member) == key.as_bytes() }
     }
 
+    fn have_one_key(&self, one: &Member, other: &Member) -> bool {
+        match one.escaped || other.escaped {
+            true => self.key_of(one) == self.key_of(other),
+            false => self.bare_key(one) == self.bare_key(other),
+        }
+    }
+
     fn bare_key(&self, member: &Member) -> &[u8] {
         self.part((member.key.0 + 1, member.key.1 - 1))
     }
@@ -315,11 +320,16 @@ fn range((start, end): (usize, usize)) -> Range<usize> {
 
 /// The text of a JSON string that was scanned before; `None` if it is no string, or no text.
 pub(crate) fn read_text(written: &[u8]) -> Option<Cow<'_, str>> {
-    let inner = written.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if memchr::memchr(b'\\', inner).is_none() {
-        return str::from_utf8(inner).ok().map(Cow::Borrowed);
+    read_quoted(str::from_utf8(written).ok()?)
+}
+
+/// The same of what is known to be text.
+pub(crate) fn read_quoted(written: &str) -> Option<Cow<'_, str>> {
+    let inner = written.strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inner));
     }
-    serde_json::from_slice::<String>(written).ok().map(Cow::Owned)
+    serde_json::from_str::<String>(written).ok().map(Cow::Owned)
 }
 
 /// The items of an array as they were written; `None` if it is no array.

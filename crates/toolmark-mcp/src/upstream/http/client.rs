@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, LOCATION, WWW_AUTHENTICATE};
-use http::{HeaderMap, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Body as _;
 use hyper_util::client::legacy;
@@ -62,6 +62,14 @@ impl Client {
 
     fn over(wire: Wire) -> Self {
         Self { wire, credentials: None }
+    }
+
+    /// What every request says is its host, where that is not left to the connection.
+    pub(crate) fn host(&self) -> Option<&HeaderValue> {
+        match &self.wire {
+            Wire::Plain(pool) => Some(pool.host()),
+            Wire::Tls(_) => None,
+        }
     }
 
     /// Shows these with every request.

@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use http_body_util::Full;
 use tokio::sync::Semaphore;
@@ -99,6 +99,9 @@ impl Http {
         let mut base = own.clone();
         base.insert(CONTENT_TYPE, JSON);
         base.insert(ACCEPT, BOTH);
+        if let Some(host) = client.host() {
+            base.insert(HOST, host.clone());
+        }
         Arc::new(Self {
             client,
             address: RwLock::new(address),

@@ -88,6 +88,11 @@ impl Pool {
         }))
     }
 
+    /// What requests to the server say is their host.
+    pub(super) fn host(&self) -> &HeaderValue {
+        &self.host
+    }
+
     /// Sends a request. A connection that turns out to be closed before anything was written to it is replaced by another.
     #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
     pub(super) fn send(
@@ -98,7 +103,9 @@ impl Pool {
             if let Some(path) = request.uri().path_and_query().cloned() {
                 *request.uri_mut() = Uri::from(path);
             }
-            request.headers_mut().insert(HOST, self.host.clone());
+            if request.headers().get(HOST) != Some(&self.host) {
+                request.headers_mut().insert(HOST, self.host.clone());
+            }
             loop {
                 let (mut line, used) = match self.take().await {
                     Some(line) => (line, true),

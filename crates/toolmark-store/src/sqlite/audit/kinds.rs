@@ -2,9 +2,9 @@
 //! policy and with one outcome. When there were rows of a kind is noted by the minute, so that rare ones are found.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::HashMap;
 use sha2::{Digest as _, Sha256};
 use sqlx::Row as _;
 use toolmark_core::verdict::Decision;
