@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 
 use toolmark_agents::run::TRACE_TARGET;
 use tracing::field::{Field, Visit};
+use tracing::instrument::WithSubscriber as _;
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Subscriber, instrument::WithSubscriber as _};
+use tracing::{Dispatch, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -60,9 +61,15 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Spans {
 impl Spans {
     /// Runs something while they are kept.
     async fn of<T>(run: impl Future<Output = T>) -> (T, Vec<Seen>) {
+        // While there is one subscriber only, `tracing` takes the word of whichever thread meets a span first. Threads of other tests have no
+        // subscriber, and the span would be lost to this one.
+        static ANOTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
+        LazyLock::force(&ANOTHER);
         let spans = Self::default();
         let only = tracing_subscriber::filter::filter_fn(|metadata| metadata.target() == TRACE_TARGET);
         let subscriber = tracing_subscriber::registry().with(spans.clone().with_filter(only));
+        let subscriber = Dispatch::new(subscriber);
+        tracing::callsite::rebuild_interest_cache();
         let done = run.with_subscriber(subscriber).await;
         let seen = spans.0.lock().expect("a lock").clone();
         (done, seen)
