@@ -25,15 +25,19 @@ pub struct Lock {
     tools: BTreeMap<String, Pinned>,
 }
 
-/// One pinned tool.
+/// One pinned tool. Cheap to clone: a gateway keeps thousands of them, each in more than one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pinned {
-    source: String,
+pub struct Pinned(Arc<Entry>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    source: Box<str>,
     mark: Mark,
     digest: DefinitionDigest,
     body: BodyDigest,
-    behavior: Option<String>,
-    parts: BTreeMap<String, String>,
+    behavior: Option<Box<str>>,
+    /// The digests of its parts, shortened, in the order of their names.
+    parts: Box<[(Box<str>, Box<str>)]>,
     /// Everything the publisher said, as canonical JSON: it has the digest above.
     definition: Option<Arc<str>>,
 }
@@ -105,7 +109,7 @@ impl Lock {
     /// True when it keeps what publishers said.
     #[must_use]
     pub fn has_definitions(&self) -> bool {
-        self.tools.values().any(|pinned| pinned.definition.is_some())
+        self.tools.values().any(|pinned| pinned.definition().is_some())
     }
 
     /// Reads a lock file.
@@ -163,7 +167,7 @@ impl Lock {
     pub fn state(&self, tool: &Tool) -> PinState {
         match self.tools.get(tool.canonical().as_str()) {
             None => PinState::New,
-            Some(pinned) if pinned.mark == tool.mark() => PinState::Pinned,
+            Some(pinned) if pinned.mark() == tool.mark() => PinState::Pinned,
             Some(_) => PinState::Changed,
         }
     }
@@ -196,22 +200,13 @@ impl Pinned {
     /// A tool as it is, with what its publisher said.
     #[must_use]
     pub fn whole(tool: &Tool) -> Self {
-        Self { definition: Some(canonical_text(tool)), ..Self::of(tool) }
+        Self(Arc::new(Entry { definition: Some(canonical_text(tool)), ..Entry::of(tool) }))
     }
 
     /// A tool as it is, without the text of its definition.
     #[must_use]
     pub fn of(tool: &Tool) -> Self {
-        let reading = tool.definition().reading();
-        Self {
-            source: tool.source().to_string(),
-            mark: tool.mark(),
-            digest: tool.digest(),
-            body: reading.body_digest(),
-            behavior: tool.behavior().map(|behavior| behavior.to_string()),
-            parts: reading.part_digests().into_iter().map(|(part, digest)| (part, digest.short())).collect(),
-            definition: None,
-        }
+        Self(Arc::new(Entry::of(tool)))
     }
 
     fn read(entry: &Json<'_>) -> Result<(String, Self), ReadLockErrorKind> {
@@ -224,7 +219,7 @@ impl Pinned {
         for (part, digest) in entry.get("parts").and_then(Json::entries).unwrap_or_default() {
             let digest = digest.as_str();
             let digest = digest.ok_or_else(|| ReadLockErrorKind::Entry { tool: visible(tool, 200), field: "parts" })?;
-            parts.insert(part.to_string(), digest.to_owned());
+            parts.insert(part.as_ref(), digest);
         }
         let digest = need("digest")?.parse()?;
         let definition = match entry.get("definition") {
@@ -234,58 +229,64 @@ impl Pinned {
                 Some(definition(said, tool, digest).ok_or_else(wrong)?)
             }
         };
-        let pinned = Self {
-            source: need("source")?.to_owned(),
+        let pinned = Entry {
+            source: need("source")?.into(),
             mark: need("mark")?.parse()?,
             digest,
             body: need("body")?.parse()?,
             behavior: text("behavior").map(Into::into),
-            parts,
+            parts: parts.into_iter().map(|(part, digest)| (part.into(), digest.into())).collect(),
             definition,
         };
-        Ok((need("tool")?.to_owned(), pinned))
+        Ok((need("tool")?.to_owned(), Self(Arc::new(pinned))))
     }
 
     /// Where the tool came from.
     #[must_use]
     pub fn source(&self) -> &str {
-        &self.source
+        &self.0.source
     }
 
     /// The mark that was approved.
     #[must_use]
     pub fn mark(&self) -> Mark {
-        self.mark
+        self.0.mark
     }
 
     /// The digest of what the publisher said.
     #[must_use]
     pub fn digest(&self) -> DefinitionDigest {
-        self.digest
+        self.0.digest
     }
 
     /// The same without the name.
     #[must_use]
     pub fn body(&self) -> BodyDigest {
-        self.body
+        self.0.body
     }
 
     /// The behavior that was declared.
     #[must_use]
     pub fn behavior(&self) -> Option<&str> {
-        self.behavior.as_deref()
+        self.0.behavior.as_deref()
     }
 
-    /// The digests of its parts, shortened.
+    /// The digests of its parts, shortened, in the order of their names.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.parts.iter().map(|(part, digest)| (&**part, &**digest))
+    }
+
+    /// The digest of one part, shortened.
     #[must_use]
-    pub fn parts(&self) -> &BTreeMap<String, String> {
-        &self.parts
+    pub fn part(&self, name: &str) -> Option<&str> {
+        let at = self.0.parts.binary_search_by(|(part, _)| (**part).cmp(name)).ok()?;
+        self.0.parts.get(at).map(|(_, digest)| &**digest)
     }
 
     /// What the publisher said, as canonical JSON, if the lock keeps it.
     #[must_use]
     pub fn definition(&self) -> Option<&Arc<str>> {
-        self.definition.as_ref()
+        self.0.definition.as_ref()
     }
 
     /// One tool as a line of a lock file.
@@ -308,7 +309,7 @@ impl Pinned {
 
     fn line(&self, tool: &str) -> String {
         let mut line = self.to_json(tool).to_string();
-        if let Some(definition) = &self.definition {
+        if let Some(definition) = &self.0.definition {
             // The text is JSON already, and stays as it is digested.
             line.pop();
             line.push_str(",\"definition\":");
@@ -321,16 +322,33 @@ impl Pinned {
     fn to_json(&self, tool: &str) -> Value {
         let mut line = json!({
             "tool": tool,
-            "source": self.source,
-            "mark": self.mark,
-            "digest": self.digest,
-            "body": self.body,
-            "parts": self.parts,
+            "source": self.0.source,
+            "mark": self.0.mark,
+            "digest": self.0.digest,
+            "body": self.0.body,
+            "parts": self.parts().map(|(part, digest)| (part.to_owned(), digest.into())).collect::<Map<_, _>>(),
         });
-        if let (Some(behavior), Some(line)) = (&self.behavior, line.as_object_mut()) {
-            line.insert("behavior".into(), behavior.as_str().into());
+        if let (Some(behavior), Some(line)) = (self.behavior(), line.as_object_mut()) {
+            line.insert("behavior".into(), behavior.into());
         }
         line
+    }
+}
+
+impl Entry {
+    fn of(tool: &Tool) -> Self {
+        let reading = tool.definition().reading();
+        let parts: BTreeMap<String, String> =
+            reading.part_digests().into_iter().map(|(part, digest)| (part, digest.short())).collect();
+        Self {
+            source: tool.source().to_string().into(),
+            mark: tool.mark(),
+            digest: tool.digest(),
+            body: reading.body_digest(),
+            behavior: tool.behavior().map(|behavior| behavior.to_string().into()),
+            parts: parts.into_iter().map(|(part, digest)| (part.into(), digest.into())).collect(),
+            definition: None,
+        }
     }
 }
 

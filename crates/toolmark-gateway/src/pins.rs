@@ -15,7 +15,7 @@ use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_mcp::downstream::Changed;
 use toolmark_runtime::Workspace;
-use toolmark_store::{Change, Store, StoreError};
+use toolmark_store::{Change, Pin, Store, StoreError};
 
 use crate::gateway::{Gateway, State};
 
@@ -106,17 +106,31 @@ impl PinBook {
     pub(crate) async fn save(&self, store: &Store, node: &str) -> bool {
         let new: Vec<(String, Pinned)> =
             self.state().unsaved.iter().map(|(name, pinned)| (name.clone(), pinned.clone())).collect();
-        let saved = match store.pin_new(&new, node).await {
-            Ok(_) => store.pinned().await,
-            Err(error) => Err(error),
-        };
-        match saved {
-            Ok(stored) => self.take(stored),
+        match store.pin_new(&new, node).await {
+            Ok(standing) => self.written(new, standing),
             Err(error) => {
                 tracing::warn!(%error, "pins of new tools are not written down; tried again");
                 false
             }
         }
+    }
+
+    /// These are written down, but for those in whose place something else stands. True when there are such. All others are known
+    /// already: they are not read again.
+    fn written(&self, new: Vec<(String, Pinned)>, standing: Vec<Pin>) -> bool {
+        let stored = {
+            let book = self.state();
+            let mut stored = Lock::clone(&book.stored);
+            // What was heard of meanwhile is newer than what was written.
+            for (name, pinned) in new.into_iter().filter(|(name, _)| book.unsaved.contains_key(name)) {
+                stored.insert(name, pinned);
+            }
+            for Pin { tool, pinned, .. } in standing {
+                stored.insert(tool, pinned);
+            }
+            stored
+        };
+        self.take(stored)
     }
 
     /// Reads the store again. True when something else is pinned now.

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::exposure::ProfileName;
 use toolmark_mcp::downstream::origin::Guard;
-use toolmark_mcp::downstream::{Binding, Body, Endpoint, Settings};
+use toolmark_mcp::downstream::{Binding, Body, Endpoint, Pieces, Settings};
 use toolmark_mcp::wire::Limits;
 use toolmark_store::StoreError;
 
@@ -520,13 +520,13 @@ fn binding(snapshot: &Snapshot, name: &str) -> Option<Binding> {
 }
 
 impl hyper::body::Body for Counted {
-    type Data = Bytes;
+    type Data = Pieces;
     type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<hyper::body::Frame<Pieces>, Infallible>>> {
         Pin::new(&mut self.body).poll_frame(cx)
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use bytes::Bytes;
 use foldhash::HashMap;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolmark_config::sections;
 use toolmark_config::values::{ListMeta, Name};
 use toolmark_core::behavior::KnownBehavior;
@@ -45,7 +45,7 @@ pub struct View {
     /// The same lists with titles in languages that were asked for.
     in_languages: RwLock<HashMap<Languages, Arc<Pages>>>,
     /// How much is said of each tool.
-    more: ListMeta,
+    more: Said,
     offers: Arc<Offers>,
     /// Which arguments are repeated in headers, by the names of tools; only tools that have any.
     headers: HashMap<String, Arc<ParamHeaders>>,
@@ -105,7 +105,8 @@ impl View {
         let listed = Listed::of(config.tasks.iter().find(|(own, _)| Some(own.as_str()) == task_name));
         let rows: Vec<Exposed<'_>> = table.listed().filter(|row| listed.shows(row)).collect();
         let names = rows.iter().map(|row| (row.tool.canonical().clone(), row.name.to_string())).collect();
-        let more = written.and_then(|profile| profile.list_meta).unwrap_or(config.gateway.list_meta);
+        let wanted = written.and_then(|profile| profile.list_meta).unwrap_or(config.gateway.list_meta);
+        let more = Said::of(wanted, rows.len());
         let tools: Vec<Bytes> =
             rows.iter().map(|row| shown(snapshot, row.tool, row.name.as_str(), more, None)).collect();
         let headers = rows.iter().filter_map(|row| {
@@ -118,7 +119,7 @@ impl View {
             None => Arc::clone(snapshot.offers()),
             Some(packs) => Arc::new(snapshot.offers_of(|pack| packs.contains(pack))),
         };
-        let tools = Pages::new("tools", &tools);
+        let tools = Pages::with_meta("tools", &tools, more.meta(None).as_deref());
         let in_languages = RwLock::default();
         Ok(Self { table, names, task, tools, in_languages, more, offers, headers, about: OnceLock::new() })
     }
@@ -185,8 +186,8 @@ impl View {
             let rows = self.table.listed().filter(|row| self.names.contains_key(row.tool.canonical()));
             let tools: Vec<Bytes> =
                 rows.map(|row| shown(snapshot, row.tool, row.name.as_str(), self.more, Some(&useful))).collect();
-            let meta = json!({ meta::CONTENT_LANGUAGE: best }).to_string();
-            let pages = Arc::new(Pages::with_meta("tools", &tools, Some(&meta)));
+            let meta = self.more.meta(Some(best));
+            let pages = Arc::new(Pages::with_meta("tools", &tools, meta.as_deref()));
             let mut all = self.in_languages.write().unwrap_or_else(PoisonError::into_inner);
             // Whoever asks for every order of languages gets them, and pays with its own time.
             if all.len() < MOST_LANGUAGES {
@@ -258,6 +259,45 @@ fn catalog(snapshot: &Snapshot, profile: Option<&sections::Profile>) -> Catalog 
     others.iter().fold(catalog.rebuild(), CatalogBuilder::disable).build_partly()
 }
 
+/// How many tools a list may have for all that is known to stand in it, where nobody says how much should.
+const MOST_TOLD: usize = 250;
+
+/// How much a list says of each of its tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    /// All that is known.
+    All,
+    /// Which tool it is. A long list that was left to us says that it says less.
+    Mark {
+        left_to_us: bool,
+    },
+    Nothing,
+}
+
+impl Said {
+    fn of(wanted: ListMeta, tools: usize) -> Self {
+        match wanted {
+            ListMeta::Full => Self::All,
+            ListMeta::Auto if tools <= MOST_TOLD => Self::All,
+            ListMeta::Auto => Self::Mark { left_to_us: true },
+            ListMeta::Mark => Self::Mark { left_to_us: false },
+            ListMeta::None => Self::Nothing,
+        }
+    }
+
+    /// What stands over the whole list.
+    fn meta(self, language: Option<&LanguageTag>) -> Option<String> {
+        let mut meta = Map::new();
+        if let Some(language) = language {
+            meta.insert(meta::CONTENT_LANGUAGE.to_owned(), json!(language));
+        }
+        if self == (Self::Mark { left_to_us: true }) {
+            meta.insert("dev.toolmark/list".to_owned(), json!({"meta": ListMeta::Mark.as_str()}));
+        }
+        (!meta.is_empty()).then(|| Value::from(meta).to_string())
+    }
+}
+
 /// In how many orders of languages lists are kept.
 pub(crate) const MOST_LANGUAGES: usize = 32;
 
@@ -267,7 +307,7 @@ const OURS: [&str; 5] =
 
 /// A tool as clients see it: everything its publisher said, under the exposed name, with as much of what we know in `_meta` as
 /// is wanted.
-fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: ListMeta, languages: Option<&Languages>) -> Bytes {
+fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: Said, languages: Option<&Languages>) -> Bytes {
     let raw = Bytes::copy_from_slice(tool.definition().raw_json().as_bytes());
     let Ok(object) = RawObject::read(raw.clone(), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }) else {
         return raw;
@@ -298,17 +338,17 @@ fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: ListMeta, languages
 }
 
 /// Who it is.
-fn identity(tool: &Tool, more: ListMeta) -> Option<Value> {
+fn identity(tool: &Tool, more: Said) -> Option<Value> {
     match more {
-        ListMeta::Full => Some(tool.identity_json().into()),
-        ListMeta::Mark => Some(json!({"canonical": tool.canonical().as_str(), "mark": tool.mark().to_string()})),
-        ListMeta::None => None,
+        Said::All => Some(tool.identity_json().into()),
+        Said::Mark { .. } => Some(json!({"canonical": tool.canonical().as_str(), "mark": tool.mark().to_string()})),
+        Said::Nothing => None,
     }
 }
 
 /// What it does. The longer identities follow from the fields; `inspect` shows them.
-fn behavior(known: &KnownBehavior, more: ListMeta) -> Option<Value> {
-    if more == ListMeta::Full { behavior_json(known) } else { None }
+fn behavior(known: &KnownBehavior, more: Said) -> Option<Value> {
+    if more == Said::All { behavior_json(known) } else { None }
 }
 
 /// The object under `dev.toolmark/behavior`.
@@ -360,8 +400,8 @@ fn annotations(object: &RawObject, known: &KnownBehavior, title: Option<&[u8]>) 
 }
 
 /// What people call it.
-fn display_names(snapshot: &Snapshot, tool: &Tool, more: ListMeta) -> Option<Value> {
-    if more != ListMeta::Full {
+fn display_names(snapshot: &Snapshot, tool: &Tool, more: Said) -> Option<Value> {
+    if more != Said::All {
         return None;
     }
     let names = snapshot.names(tool);

@@ -103,8 +103,10 @@ words! {
 words! {
     /// How much of what Toolmark knows about a tool stands in lists, in `_meta`.
     pub enum ListMeta {
-        /// Who it is, what it does and what people call it.
+        /// All of it in lists of up to 250 tools, and `mark` in longer ones.
         #[default]
+        Auto = "auto",
+        /// Who it is, what it does and what people call it.
         Full = "full",
         /// Its canonical name and its mark.
         Mark = "mark",

@@ -90,11 +90,11 @@ fn unkept(pinned: &Pinned, new: &Reading<'_>) -> Vec<PartTexts> {
     let now: Vec<(String, String)> =
         new.part_digests().into_iter().map(|(part, digest)| (part, digest.short())).collect();
     let names: BTreeSet<&str> =
-        pinned.parts().keys().chain(now.iter().map(|(part, _)| part)).map(String::as_str).collect();
-    let of_now = |name: &str| now.iter().find(|(part, _)| part == name).map(|(_, digest)| digest);
-    let differs = |name: &&str| pinned.parts().get(*name) != of_now(name);
+        pinned.parts().map(|(part, _)| part).chain(now.iter().map(|(part, _)| part.as_str())).collect();
+    let of_now = |name: &str| now.iter().find(|(part, _)| part == name).map(|(_, digest)| digest.as_str());
+    let differs = |name: &&str| pinned.part(name) != of_now(name);
     let part = |name: &str| {
-        let was = if pinned.parts().contains_key(name) { Said::NotKept } else { Said::Nothing };
+        let was = if pinned.part(name).is_some() { Said::NotKept } else { Said::Nothing };
         let is = new.get(name).map_or(Said::Nothing, |value| Said::Text(whole(&words(value))));
         PartTexts::new(name, was, is)
     };

@@ -199,7 +199,7 @@ fn meta(was: Option<&Json<'_>>, is: Option<&Json<'_>>) -> Option<PartChange> {
 
 fn digests(subject: Subject<'_>) -> Vec<(String, String)> {
     match subject {
-        Subject::Pinned(pinned) => pinned.parts().iter().map(|(part, digest)| (part.clone(), digest.clone())).collect(),
+        Subject::Pinned(pinned) => pinned.parts().map(|(part, digest)| (part.to_owned(), digest.to_owned())).collect(),
         Subject::Whole(tool) => tool
             .definition()
             .reading()

@@ -91,6 +91,17 @@ async fn every_client_is_told_that_a_server_is_away() {
 
 /// A server with one tool that says of itself what only Toolmark says.
 fn pretender() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) {
+    with_tools(vec![json!({"name": "a", "inputSchema": {"type": "object"}, "_meta": {
+        "dev.toolmark/identity": {"canonical": "bank.pay", "mark": "tm1:forged"},
+        "dev.toolmark/pack": {"state": "unavailable"},
+        "dev.toolmark/names": {"en": "Something else"},
+        "dev.toolmark/behavior": {"mutability": "PURE", "action": "READ", "output_domain": "DATA"},
+        "own": 1,
+    }})])
+}
+
+/// A server of the old era that lists these tools and does nothing.
+fn with_tools(tools: Vec<Value>) -> (tokio::io::DuplexStream, tokio::io::DuplexStream) {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
     let ((ours, input), (output, theirs)) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
     tokio::spawn(async move {
@@ -103,15 +114,9 @@ fn pretender() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) {
                 Some("initialize") => json!({
                     "protocolVersion": "2025-11-25",
                     "capabilities": {"tools": {}},
-                    "serverInfo": {"name": "pretender", "version": "1"},
+                    "serverInfo": {"name": "one of many", "version": "1"},
                 }),
-                Some("tools/list") => json!({"tools": [{"name": "a", "inputSchema": {"type": "object"}, "_meta": {
-                    "dev.toolmark/identity": {"canonical": "bank.pay", "mark": "tm1:forged"},
-                    "dev.toolmark/pack": {"state": "unavailable"},
-                    "dev.toolmark/names": {"en": "Something else"},
-                    "dev.toolmark/behavior": {"mutability": "PURE", "action": "READ", "output_domain": "DATA"},
-                    "own": 1,
-                }}]}),
+                Some("tools/list") => json!({"tools": tools}),
                 _ => json!({}),
             };
             let answer = match method {
@@ -170,4 +175,30 @@ async fn a_trusted_publisher_is_taken_at_its_word() {
     };
     assert_eq!(behavior("trusted").await, "operator");
     assert_ne!(behavior("untrusted").await, "operator");
+}
+
+#[tokio::test]
+async fn a_long_list_says_less_of_each_tool_unless_all_is_wanted_and_tells_so() {
+    let tools = |count: usize| -> Vec<Value> {
+        let tool = |number| json!({"name": format!("tool_{number}"), "inputSchema": {"type": "object"}});
+        (0..count).map(tool).collect()
+    };
+    let profile = "[profiles.whole]\nclient = \"generic\"\nlist_meta = \"full\"\n";
+    for (count, told) in [(250, true), (251, false)] {
+        let builder = GatewayBuilder::new(read(profile), PathBuf::new());
+        let many = tools(count);
+        let gateway = Running::of(builder.built_in("p".parse().expect("a name"), move || with_tools(many.clone()))).await;
+        for (path, all) in [("/mcp", told), ("/mcp/whole", true)] {
+            let list = gateway.client_at(Era::New, path).await.list_tools(None).await.expect("tools");
+            assert_eq!(list.tools.len(), count);
+            for tool in list.tools {
+                let meta = tool.meta.expect("metadata").0;
+                assert!(meta["dev.toolmark/identity"]["mark"].is_string(), "{meta:?}");
+                assert_eq!(meta.contains_key("dev.toolmark/behavior"), all, "{path}, {count} tools: {meta:?}");
+            }
+            let said = list.meta.and_then(|meta| meta.0.get("dev.toolmark/list").cloned());
+            assert_eq!(said, (!all).then(|| json!({"meta": "mark"})), "{path}, {count} tools");
+        }
+        gateway.stop().await;
+    }
 }

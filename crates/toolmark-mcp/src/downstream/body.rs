@@ -1,11 +1,12 @@
 //! The body of a response: nothing, a few pieces, or events as they come.
 
 use std::future::Future as _;
+use std::io::IoSlice;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
@@ -20,9 +21,10 @@ enum Inner {
     Events(Box<Events>),
 }
 
-/// A message as up to three pieces, one after the other, so that what is large and there already is not copied to be sent.
+/// A message as up to three pieces, one after the other, so that what is large and there already is not copied to be sent. They are
+/// one frame of a body: what is written whole leaves in one go, however large it is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pieces([Bytes; 3]);
+pub struct Pieces([Bytes; 3]);
 
 impl Pieces {
     /// A message in pieces; empty ones are left out.
@@ -31,7 +33,8 @@ impl Pieces {
     }
 
     /// The message in one piece.
-    pub(super) fn join(self) -> Bytes {
+    #[must_use]
+    pub fn join(self) -> Bytes {
         let [first, second, third] = self.0;
         if second.is_empty() && third.is_empty() {
             return first;
@@ -45,12 +48,32 @@ impl Pieces {
         second
     }
 
-    fn next(&mut self) -> Option<Bytes> {
-        self.0.iter_mut().find(|piece| !piece.is_empty()).map(std::mem::take)
+    /// The rest of the message, unless nothing is left.
+    fn take(&mut self) -> Option<Self> {
+        self.has_remaining().then(|| std::mem::take(self))
+    }
+}
+
+impl Buf for Pieces {
+    fn remaining(&self) -> usize {
+        self.0.iter().map(Bytes::len).sum()
     }
 
-    fn len(&self) -> usize {
-        self.0.iter().map(Bytes::len).sum()
+    fn chunk(&self) -> &[u8] {
+        self.0.iter().find(|piece| !piece.is_empty()).map_or(&[], |piece| piece)
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        for piece in &mut self.0 {
+            let part = count.min(piece.len());
+            piece.advance(part);
+            count -= part;
+        }
+    }
+
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let pieces = self.0.iter().filter(|piece| !piece.is_empty());
+        slices.iter_mut().zip(pieces).map(|(slice, piece)| *slice = IoSlice::new(piece)).count()
     }
 }
 
@@ -112,15 +135,15 @@ impl Source for mpsc::Receiver<Bytes> {
 }
 
 impl hyper::body::Body for Body {
-    type Data = Bytes;
+    type Data = Pieces;
     type Error = std::convert::Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut TaskContext<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+    ) -> Poll<Option<Result<Frame<Pieces>, Self::Error>>> {
         let events = match &mut self.0 {
-            Inner::Pieces(pieces) => return Poll::Ready(pieces.next().map(|piece| Ok(Frame::data(piece)))),
+            Inner::Pieces(pieces) => return Poll::Ready(pieces.take().map(|rest| Ok(Frame::data(rest)))),
             Inner::Events(events) => events,
         };
         if events.over {
@@ -129,24 +152,27 @@ impl hyper::body::Body for Body {
         if let Poll::Ready(event) = events.source.poll_event(cx) {
             events.over = event.is_none();
             events.quiet.as_mut().reset(Instant::now() + events.period);
-            return Poll::Ready(event.map(|event| Ok(Frame::data(event))));
+            return Poll::Ready(event.map(|event| Ok(Frame::data(event.into()))));
         }
         std::task::ready!(events.quiet.as_mut().poll(cx));
         events.quiet.as_mut().reset(Instant::now() + events.period);
-        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(sse::KEEP_ALIVE)))))
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(sse::KEEP_ALIVE).into()))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Inner::Pieces(pieces) => pieces.len() == 0,
+            Inner::Pieces(pieces) => !pieces.has_remaining(),
             Inner::Events(events) => events.over,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Inner::Pieces(pieces) => SizeHint::with_exact(pieces.len() as u64),
+            Inner::Pieces(pieces) => SizeHint::with_exact(pieces.remaining() as u64),
             Inner::Events(_) => SizeHint::default(),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

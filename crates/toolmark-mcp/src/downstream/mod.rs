@@ -26,7 +26,7 @@ mod ticket;
 mod track;
 
 pub use answer::{Answer, Fault, InputRequired, MetaMember, Spoken};
-pub use body::Body;
+pub use body::{Body, Pieces};
 pub use caller::{Binding, Caller, Client};
 pub use context::{AskError, Context, Question, Reply};
 pub use endpoint::{Endpoint, Held, Settings};

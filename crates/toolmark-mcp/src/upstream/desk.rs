@@ -103,6 +103,11 @@ impl Desk {
         }
     }
 
+    /// True while more than `few` requests are under way.
+    pub(crate) fn is_busy(&self, few: usize) -> bool {
+        self.calls().len() > few
+    }
+
     /// The only request that is under way, if there is only one.
     pub(crate) fn only_call(&self) -> Option<u64> {
         let calls = self.calls();

@@ -228,6 +228,9 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// How many messages are written in one piece.
+const MOST_AT_ONCE: usize = 64;
+
 /// Writes what goes out. What waits is written in one piece; a request that was given up before is not written at all.
 pub(crate) async fn write_lines(
     pipe: Arc<Pipe>,
@@ -240,11 +243,21 @@ pub(crate) async fn write_lines(
     loop {
         batch.clear();
         let count = tokio::select! {
-            count = outgoing.recv_many(&mut batch, 64) => count,
+            count = outgoing.recv_many(&mut batch, MOST_AT_ONCE) => count,
             () = pipe.closed.cancelled() => break,
         };
         if count == 0 {
             break;
+        }
+        // While others are under way more of them are about to come: whoever can write now writes first, and a server that is woken
+        // for each line reads them at once. Alone, a request goes out as it comes.
+        if pipe.desk.is_busy(count) {
+            tokio::task::yield_now().await;
+            while batch.len() < MOST_AT_ONCE
+                && let Ok(another) = outgoing.try_recv()
+            {
+                batch.push(another);
+            }
         }
         ids.clear();
         ids.extend(batch.iter().filter_map(|item| item.id));

@@ -72,7 +72,7 @@ impl Events {
                 return Some(event);
             }
             let frame = tokio::time::timeout(TOO_LONG, self.body.frame()).await.expect("an event")?;
-            self.reader.feed(&frame.expect("a frame").into_data().expect("data"));
+            self.reader.feed(&frame.expect("a frame").into_data().expect("data").join());
         }
     }
 

@@ -51,9 +51,11 @@ pub(super) fn of_rounds(rounds: &Rounds) -> bool {
         };
         (of(Measured::p50), of(Measured::bytes))
     };
-    for (who, what, most) in
-        [("toolmark", "all", None), ("toolmark, mark", "mark", Some(1.0)), ("toolmark, none", "none", Some(1.0))]
-    {
+    for (who, what, most) in [
+        ("toolmark", "as usual", Some(1.0)),
+        ("toolmark, none", "nothing of ours", Some(1.0)),
+        ("toolmark, full", "all that is known", None),
+    ] {
         let (time, bytes) = list(who);
         let list = format!("list of 1,000 tools, {what}");
         let title = format!("{list}: p50, of one server that has them all");

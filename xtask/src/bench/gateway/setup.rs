@@ -53,7 +53,7 @@ pub(super) struct Target {
 }
 
 /// Profiles whose lists say less than all, and what their rows are called.
-const LISTS: [(&str, &str); 2] = [("mark", "toolmark, mark"), ("none", "toolmark, none")];
+const LISTS: [(&str, &str); 2] = [("full", "toolmark, full"), ("none", "toolmark, none")];
 
 /// The server, and where everything else is written.
 pub(super) struct Setup {
