@@ -1,4 +1,6 @@
+use std::pin::Pin;
 use std::sync::Mutex;
+use std::task::{Context, Poll};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
@@ -91,6 +93,48 @@ async fn many_requests_are_under_way_at_once_and_answers_come_in_any_order() {
     for (index, call) in calls.into_iter().enumerate() {
         assert_eq!(result(call.await.expect("no panic")), format!("{{\"n\":{}}}", index + 1));
     }
+}
+
+/// Notes how many lines every write has.
+struct Noted(Arc<Mutex<Vec<usize>>>);
+
+impl AsyncWrite for Noted {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        self.0.lock().expect("a lock").push(lines);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+// One worker of a runtime with many: whom a task wakes there runs before the tasks that were ready already.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn requests_that_are_ready_together_go_out_together_and_one_alone_at_once() {
+    let (sender, _events) = EventSender::channel(16);
+    let limits = UpstreamLimits::default();
+    let (pipe, outgoing) = Pipe::new(Desk::new(sender, limits.bytes), limits);
+    let written = Arc::new(Mutex::new(Vec::new()));
+    let so_far = || written.lock().expect("a lock").clone();
+    tokio::spawn(write_lines(pipe.clone(), outgoing, Noted(written.clone())));
+    let until = async |lines: usize| {
+        while so_far().iter().sum::<usize>() < lines {
+            tokio::task::yield_now().await;
+        }
+    };
+    let _first = start(&pipe, exchange(&pipe));
+    until(1).await;
+    assert_eq!(so_far(), [1]);
+    let others = pipe.clone();
+    let _others = tokio::spawn(async move { (0..5).map(|_| start(&others, exchange(&others))).collect::<Vec<_>>() });
+    until(6).await;
+    assert_eq!(so_far(), [1, 5]);
 }
 
 #[tokio::test]
