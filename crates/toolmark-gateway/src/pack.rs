@@ -209,13 +209,14 @@ impl PackHandle {
         matches!(&self.way, Way::Configured(way) if matches!(way.0, Target::Http { .. }))
     }
 
+    /// True for a server at an address, which may be gone without a word.
+    fn is_elsewhere(&self) -> bool {
+        matches!(&self.way, Way::Configured(way) if !matches!(way.0, Target::Stdio { .. }))
+    }
+
     /// How often its lists are read again, whatever it says.
     fn refresh(&self) -> Option<Duration> {
-        let asked = match &self.way {
-            Way::Configured(way) => !matches!(way.0, Target::Stdio { .. }),
-            Way::Built(_) | Way::Unusable(_) => false,
-        };
-        self.tuning().refresh.filter(|_| asked)
+        self.tuning().refresh.filter(|_| self.is_elsewhere())
     }
 
     fn tuning(&self) -> MutexGuard<'_, Tuning> {

@@ -60,8 +60,18 @@ struct Looks {
 /// A look that showed nothing.
 struct Unseen {
     why: String,
-    /// The server is not there, as far as one look can tell.
-    gone: bool,
+    seems: Seems,
+}
+
+/// How a server looks that shows nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seems {
+    /// It is there, and cannot or will not list.
+    There,
+    /// It says nothing.
+    Silent,
+    /// It is not there.
+    Gone,
 }
 
 impl PackHandle {
@@ -173,7 +183,7 @@ impl PackHandle {
                 () = looks.is_due() => {
                     match self.look_again(upstream, news).await {
                         Ok(good_for) => looks = Looks::done(good_for, self.refresh()),
-                        Err(unseen) if unseen.gone && looks.doubted => {
+                        Err(unseen) if self.is_gone(&unseen) && looks.doubted => {
                             self.leave(upstream).await;
                             return unseen.why;
                         }
@@ -181,7 +191,7 @@ impl PackHandle {
                             tracing::warn!(target: LOG, pack = %self.name, reason = %unseen.why, "a list could not be read again");
                             looks = Looks::done(looks.good_for, self.refresh());
                             // Once may be chance.
-                            if unseen.gone {
+                            if self.is_gone(&unseen) {
                                 looks.doubt();
                             }
                         }
@@ -225,6 +235,15 @@ impl PackHandle {
         }
     }
 
+    /// Whether nobody is there. A program that says nothing may be busy with a call; had it ended, that would be known.
+    fn is_gone(&self, unseen: &Unseen) -> bool {
+        match unseen.seems {
+            Seems::There => false,
+            Seems::Silent => self.is_elsewhere(),
+            Seems::Gone => true,
+        }
+    }
+
     /// Gives up a connection to a server that does not answer. Calls that are under way over HTTP may still be answered, by a server that
     /// takes no new ones while it ends; a program is made to end.
     async fn leave(&self, upstream: &Upstream) {
@@ -263,7 +282,7 @@ impl PackHandle {
 
     fn late(&self) -> Unseen {
         let why = format!("it did not list what it offers within {} ms", self.start_limit().as_millis());
-        Unseen { why, gone: true }
+        Unseen { why, seems: Seems::Silent }
     }
 
     /// How long the server may take to start and list what it offers.
@@ -314,31 +333,31 @@ impl Looks {
 
 impl From<&ListError> for Unseen {
     fn from(error: &ListError) -> Self {
-        let gone = if let ListError::Request(error) = error { is_gone(error) } else { false };
-        Self { why: error.to_string(), gone }
+        let seems = if let ListError::Request(error) = error { seems(error) } else { Seems::There };
+        Self { why: error.to_string(), seems }
     }
 }
 
 impl From<&ConnectError> for Unseen {
     fn from(error: &ConnectError) -> Self {
         // Who answers in another way than before is another server.
-        let gone = if let ConnectError::Request(error) = error { is_gone(error) } else { true };
-        Self { why: error.to_string(), gone }
+        let seems = if let ConnectError::Request(error) = error { seems(error) } else { Seems::Gone };
+        Self { why: error.to_string(), seems }
     }
 }
 
 /// Whether a server that fails in this way has to be reached anew. One that has too much to do, or says something that cannot be
 /// understood, is there.
-fn is_gone(error: &UpstreamError) -> bool {
-    matches!(
-        error.kind(),
-        UpstreamErrorKind::Timeout { .. }
-            | UpstreamErrorKind::Closed { .. }
-            | UpstreamErrorKind::Transport { .. }
-            | UpstreamErrorKind::SessionLost
-            | UpstreamErrorKind::Credentials(_)
-            | UpstreamErrorKind::Status { status: 401 | 403 | 404 | 410 | 502..=504, .. }
-    )
+fn seems(error: &UpstreamError) -> Seems {
+    match error.kind() {
+        UpstreamErrorKind::Timeout { .. } => Seems::Silent,
+        UpstreamErrorKind::Closed { .. }
+        | UpstreamErrorKind::Transport { .. }
+        | UpstreamErrorKind::SessionLost
+        | UpstreamErrorKind::Credentials(_)
+        | UpstreamErrorKind::Status { status: 401 | 403 | 404 | 410 | 502..=504, .. } => Seems::Gone,
+        _ => Seems::There,
+    }
 }
 
 /// A time up to a tenth shorter or longer, so that many packs and gateways do not all look at once.
