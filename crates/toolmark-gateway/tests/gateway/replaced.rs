@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
+use futures_util::stream;
 use http::{HeaderValue, Method, Request, Response};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
@@ -183,7 +183,7 @@ async fn bound(address: SocketAddr) -> TcpListener {
 /// A stream that stays open until the server is killed.
 fn open() -> Response<Body> {
     let hello = stream::iter([Ok::<_, Infallible>(Frame::data(Bytes::from_static(b": hello\n\n")))]);
-    let body = StreamBody::new(hello.chain(stream::pending())).boxed();
+    let body = StreamBody::new(futures_util::StreamExt::chain(hello, stream::pending())).boxed();
     Response::builder().header("content-type", "text/event-stream").body(body).expect("a response")
 }
 
@@ -240,7 +240,7 @@ async fn dies_and_is_replaced(kind: Kind) {
     let store = store().await;
     let gateway = Running::start_with(&config, &store).await;
     let client = mute(&gateway).await;
-    assert_eq!(names(&client).await, ["read_note", "old_one"], "{kind:?}");
+    assert_eq!(names(&client).await, ["old_one", "read_note"], "{kind:?}");
     assert_eq!(text(&call(&client, "read_note", json!({})).await), "it ran", "{kind:?}");
     let address = first.kill();
     if !kind.listens {
@@ -262,10 +262,10 @@ async fn dies_and_is_replaced(kind: Kind) {
     assert!(text(&refused).contains("its server is not there"), "{kind:?}: {}", text(&refused));
 
     let second = Deployed::at(address, kind, &AFTER).await;
-    lists(&client, &["read_note", "new_one"]).await;
+    lists(&client, &["new_one", "read_note"]).await;
     until("it is ready", || state(&gateway) == PackState::Ready).await;
     let now = tools(&client).await;
-    assert_eq!(now[0].pointer("/_meta/dev.toolmark~1pin/state"), Some(&json!("changed")), "{kind:?}: {now:?}");
+    assert_eq!(now[1].pointer("/_meta/dev.toolmark~1pin/state"), Some(&json!("changed")), "{kind:?}: {now:?}");
     let held = call(&client, "read_note", json!({})).await;
     assert_eq!(held.is_error, Some(true), "{kind:?}: {}", text(&held));
     assert_eq!(second.own.calls.load(Ordering::SeqCst), 0, "a tool that changed does not run under the old mark");
@@ -298,12 +298,12 @@ async fn a_server_that_was_replaced_before_anybody_could_miss_it_is_listed_again
         let first = Deployed::new(kind, &BEFORE).await;
         let gateway = Running::start(&first.config("refresh = \"0s\"")).await;
         let client = mute(&gateway).await;
-        assert_eq!(names(&client).await, ["read_note", "old_one"], "{kind:?}");
+        assert_eq!(names(&client).await, ["old_one", "read_note"], "{kind:?}");
         let second = Deployed::at(first.kill(), kind, &AFTER).await;
         if !kind.listens {
             let _ = call(&client, "read_note", json!({})).await;
         }
-        lists(&client, &["read_note", "new_one"]).await;
+        lists(&client, &["new_one", "read_note"]).await;
         drop(second);
         gateway.stop().await;
     }
@@ -314,9 +314,9 @@ async fn lists_are_read_again_when_they_are_good_no_longer() {
     let server = Deployed::new(Kind { ttl_ms: Some(1_000), ..Kind::default() }, &BEFORE).await;
     let gateway = Running::start(&server.config("refresh = \"0s\"")).await;
     let client = mute(&gateway).await;
-    assert_eq!(names(&client).await, ["read_note", "old_one"]);
+    assert_eq!(names(&client).await, ["old_one", "read_note"]);
     server.lists(&AFTER);
-    lists(&client, &["read_note", "new_one"]).await;
+    lists(&client, &["new_one", "read_note"]).await;
     gateway.stop().await;
 }
 
@@ -330,7 +330,7 @@ async fn an_address_that_says_nothing_is_asked_from_time_to_time_and_the_same_an
     server.listed(10).await;
     assert!(Arc::ptr_eq(&before, &gateway.gateway.snapshot()), "nothing is new");
     server.lists(&AFTER);
-    lists(&client, &["read_note", "new_one"]).await;
+    lists(&client, &["new_one", "read_note"]).await;
     gateway.stop().await;
 }
 
