@@ -1,4 +1,5 @@
 //! Servers behind HTTP that die, and others that take their place: both are noticed, also when nobody calls.
+#![expect(clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
