@@ -122,6 +122,18 @@ fn a_refused_call_is_a_line_without_its_arguments() {
 }
 
 #[test]
+fn what_a_program_wrote_before_it_ended_is_told_without_its_secrets() {
+    let script = "echo 'no access with api_key=never-told-1234' >&2; exit 1";
+    let config = format!("[packs.ill]\ncommand = \"/bin/sh\"\nargs = {}\n", json!(["-c", script]));
+    let folder = folder("logs-secrets", Some(&config));
+    let (running, mut lines) = up(&folder, None);
+    let (said, before) = line(&mut lines, "it wrote to standard error");
+    assert!(said.contains("no access with [redacted]"), "{said}");
+    let all: Vec<String> = before.into_iter().chain([said]).chain(running.stop(lines)).collect();
+    assert!(!all.iter().any(|line| line.contains("never-told")), "{all:#?}");
+}
+
+#[test]
 fn the_environment_comes_before_the_file() {
     let config = "[telemetry.log]\nfilter = \"info\"\n[packs.away]\ncommand = \"/nowhere/to-be-found\"\n";
     let folder = folder("logs-environment", Some(config));

@@ -123,6 +123,24 @@ impl Config {
                 Err(error) => missing.extend(error.missing),
             }
         }
+        self.expand_with(connections, missing, environment)
+    }
+
+    /// Replaces the variables of everything but packs, whose [`connections`](Expanded::connections) are left out. For whoever wants to go
+    /// on when a pack lacks a variable.
+    ///
+    /// # Errors
+    /// [`ExpandConfigError`] with every variable of those that is not set.
+    pub fn expand_itself(&self, environment: &impl Fn(&str) -> Option<String>) -> Result<Expanded, ExpandConfigError> {
+        self.expand_with(Vec::new(), Vec::new(), environment)
+    }
+
+    fn expand_with(
+        &self,
+        connections: Vec<(PackName, Connection)>,
+        missing: Vec<Missing>,
+        environment: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Expanded, ExpandConfigError> {
         let mut scope = Scope { environment, pack: None, missing };
         let store = scope.option("gateway.store", self.gateway.store.as_ref());
         let otlp = self.telemetry.otlp.as_ref().map(|otlp| {

@@ -40,8 +40,8 @@ pub enum ApprovalsError {
 pub(crate) async fn desk(config: &Config, store: &Store, node: &str, options: &str) -> Result<Desk, ApprovalsError> {
     let mut askers: Vec<Arc<dyn Asker>> = Vec::new();
     let environment = |name: &str| std::env::var(name).ok();
-    // Variables that are missing are said when the packs are started.
-    if let Some((url, secret)) = config.expand(&environment).ok().and_then(|expanded| expanded.webhook) {
+    // Variables that are missing are said when the gateway is started.
+    if let Some((url, secret)) = config.expand_itself(&environment).ok().and_then(|expanded| expanded.webhook) {
         let key = store.shared_key(ANSWERS).await?;
         let public = config.gateway.public_url.clone().unwrap_or_else(|| format!("http://{}", config.gateway.listen));
         let webhook = Webhook::new(url.expose(), secret.expose(), key, &public).map_err(ApprovalsError::Webhook)?;

@@ -196,7 +196,7 @@ fn collected(
             builder = believed(builder, listed);
         }
         let checked = listed.filter(|_| strictness == Strictness::Checking);
-        builder = of_pack(builder, (name, pack), checked, &tasks, surroundings, &mut problems);
+        builder = of_pack(builder, (name, pack), checked, strictness, &tasks, surroundings, &mut problems);
     }
     if let Some(named) = &config.behavior.opinions {
         match Opinions::read(&surroundings.directory.join(named)) {
@@ -229,6 +229,7 @@ fn of_pack(
     mut builder: WorkspaceBuilder,
     (name, pack): (&PackName, &sections::Pack),
     listed: Option<&Pack>,
+    strictness: Strictness,
     tasks: &Tasks,
     surroundings: &Surroundings<'_>,
     problems: &mut Vec<Problem>,
@@ -237,6 +238,8 @@ fn of_pack(
     for root in &pack.roots {
         match root.expand(&surroundings.environment) {
             Ok(root) => roots.push(root.expose().to_owned()),
+            // Its server cannot be started either. Nothing is below a directory that nobody knows.
+            Err(_) if strictness == Strictness::Running => roots.push("${…}".to_owned()),
             Err(missing) => {
                 let pack = name.to_string();
                 let unknown = missing.into_iter().map(|variable| RootUnknown { pack: pack.clone(), variable });

@@ -1,7 +1,7 @@
 //! A server that fails again and again gets a rest: calls are refused at once, until one that is let through succeeds.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest rest.
@@ -10,8 +10,6 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// Counts failures in a row.
 #[derive(Debug)]
 pub(crate) struct Breaker {
-    most: u32,
-    first_rest: Duration,
     /// True while there is a failure to remember: calls of a server that answers come by without waiting for each other.
     failing: AtomicBool,
     state: Mutex<State>,
@@ -19,6 +17,8 @@ pub(crate) struct Breaker {
 
 #[derive(Debug)]
 struct State {
+    /// After how many failures it rests, and how long the first time.
+    settings: (u32, Duration),
     failures: u32,
     rest: Duration,
     /// Until when nobody is let through; whoever comes after is the one that tries.
@@ -35,12 +35,21 @@ pub(crate) struct Resting {
 impl Breaker {
     /// A rest after so many failures; 0 for never.
     pub(crate) fn new(most: u32, first_rest: Duration) -> Self {
-        Self {
-            most,
-            first_rest,
-            failing: AtomicBool::new(false),
-            state: Mutex::new(State { failures: 0, rest: first_rest, until: None }),
+        Self { failing: AtomicBool::new(false), state: Mutex::new(State::new((most, first_rest))) }
+    }
+
+    /// Goes by the settings of another from now on. What was counted under others counts no more.
+    pub(crate) fn adopt(&self, other: &Self) {
+        let settings = other.state().settings;
+        let mut state = self.state();
+        if state.settings != settings {
+            *state = State::new(settings);
+            self.failing.store(false, Ordering::Relaxed);
         }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// May a call go through now?
@@ -48,7 +57,7 @@ impl Breaker {
         if !self.failing.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         match state.until {
             None => Ok(()),
             Some(until) if now < until => Err(Resting { failures: state.failures, left: until - now }),
@@ -65,7 +74,7 @@ impl Breaker {
         if !self.failing.load(Ordering::Relaxed) {
             return None;
         }
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         state.until.and_then(|until| until.checked_duration_since(now))
     }
 
@@ -74,20 +83,21 @@ impl Breaker {
         if !self.failing.load(Ordering::Relaxed) {
             return;
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = State { failures: 0, rest: self.first_rest, until: None };
+        let mut state = self.state();
+        *state = State::new(state.settings);
         self.failing.store(false, Ordering::Relaxed);
     }
 
     /// A call got no answer. True when the rest begins with this one.
     pub(crate) fn failed(&self, now: Instant) -> bool {
-        if self.most == 0 {
+        let mut state = self.state();
+        let (most, _) = state.settings;
+        if most == 0 {
             return false;
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.failures = state.failures.saturating_add(1);
         self.failing.store(true, Ordering::Relaxed);
-        if state.failures < self.most {
+        if state.failures < most {
             return false;
         }
         let first = state.until.is_none();
@@ -96,6 +106,12 @@ impl Breaker {
         }
         state.until = Some(now + state.rest);
         first
+    }
+}
+
+impl State {
+    fn new(settings: (u32, Duration)) -> Self {
+        Self { settings, failures: 0, rest: settings.1, until: None }
     }
 }
 
@@ -136,6 +152,21 @@ mod tests {
         assert_eq!(breaker.admit(start + REST), Ok(()));
         assert!(!breaker.failed(start + REST));
         assert_eq!(breaker.admit(start + REST), Err(Resting { failures: 2, left: REST * 2 }));
+    }
+
+    #[test]
+    fn other_settings_hold_from_now_on_and_the_same_ones_change_nothing() {
+        let (breaker, now) = (Breaker::new(2, REST), Instant::now());
+        breaker.failed(now);
+        breaker.adopt(&Breaker::new(2, REST));
+        assert!(breaker.failed(now), "the count goes on");
+        breaker.adopt(&Breaker::new(3, REST * 2));
+        assert_eq!(breaker.admit(now), Ok(()), "the rest is over");
+        assert!(!breaker.failed(now) && !breaker.failed(now) && breaker.failed(now));
+        assert_eq!(breaker.admit(now), Err(Resting { failures: 3, left: REST * 2 }));
+        breaker.adopt(&Breaker::new(0, REST));
+        assert!(!breaker.failed(now));
+        assert_eq!(breaker.admit(now), Ok(()));
     }
 
     #[test]

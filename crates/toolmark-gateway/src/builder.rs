@@ -10,8 +10,8 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, mpsc};
-use toolmark_config::Config;
 use toolmark_config::locale::Offered;
+use toolmark_config::{Config, ExpandConfigError, Missing};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
@@ -205,11 +205,11 @@ impl GatewayBuilder {
         }
         // What is wrong with packs is said when they are started.
         let packs = if self.asks {
-            handles(&self.config, &self.directory, self.vault.as_ref())
+            handles(&self.config, &self.directory, self.vault.as_ref()).packs
         } else {
-            recognised(&self.config, &self.directory, self.vault.as_ref())
+            recognised(&self.config, &self.directory, self.vault.as_ref()).unwrap_or_default()
         };
-        for (name, pack) in packs.unwrap_or_default() {
+        for (name, pack) in packs {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
                 self.listed.insert(name, Arc::new(listed));
             }
@@ -268,12 +268,13 @@ impl GatewayBuilder {
         self
     }
 
-    /// Starts every pack, all at once, and returns while they are starting.
+    /// Starts every pack, all at once, and returns while they are starting. A pack that cannot even be tried, such as one whose variables
+    /// are not set, is unavailable and says why; the others run.
     ///
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
     pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
-        let configured = handles(&self.config, &self.directory, self.vault.as_ref())?;
+        let configured = handles(&self.config, &self.directory, self.vault.as_ref()).packs;
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
@@ -337,7 +338,7 @@ impl GatewayBuilder {
 fn traces(config: &Config) -> Result<Option<Traces>, StartGatewayError> {
     let environment = |name: &str| std::env::var(name).ok();
     let refused = |report| StartGatewayError::new(vec![Problem::refused(report, None)]);
-    let expanded = config.expand(&environment).map_err(|error| refused(error.report()))?;
+    let expanded = config.expand_itself(&environment).map_err(|error| refused(error.report()))?;
     Traces::of(config, expanded.otlp.as_ref()).map_err(|error| refused(error.report()))
 }
 
@@ -359,27 +360,39 @@ fn with_locked<P: Borrow<PackHandle>>(
 }
 
 /// The packs of a configuration, none of them started.
-pub(crate) fn handles(
-    config: &Config,
-    directory: &Path,
-    vault: Option<&Vault>,
-) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
+pub(crate) struct Handles {
+    /// All that are enabled, those that cannot be tried among them.
+    pub(crate) packs: HashMap<PackName, PackHandle>,
+    /// What is wrong with those.
+    pub(crate) problems: Vec<(PackName, Problem)>,
+}
+
+/// The packs of a configuration, none of them started.
+pub(crate) fn handles(config: &Config, directory: &Path, vault: Option<&Vault>) -> Handles {
     handles_in(config, directory, vault, &|name| std::env::var(name).ok())
 }
 
-/// The same for whoever starts none of them and only wants to know which they are: a variable that is not set, such as a token, stands for
-/// itself. Where that leads nowhere, as in an address, it is missing after all.
+/// A variable that is not set, such as a token, stands for itself.
+fn standing_in(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| Some(name.to_owned()))
+}
+
+/// The same for whoever starts none of them and only wants to know which they are: a variable that is not set stands for itself. Where that
+/// leads nowhere, as in an address, it is missing after all.
 fn recognised(
     config: &Config,
     directory: &Path,
     vault: Option<&Vault>,
 ) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let error = match handles(config, directory, vault) {
-        Ok(packs) => return Ok(packs),
-        Err(error) => error,
-    };
-    handles_in(config, directory, vault, &|name| set(name).or_else(|| Some(name.to_owned()))).map_err(|_| error)
+    let made = handles(config, directory, vault);
+    if made.problems.is_empty() {
+        return Ok(made.packs);
+    }
+    let guessed = handles_in(config, directory, vault, &standing_in);
+    match guessed.problems.is_empty() {
+        true => Ok(guessed.packs),
+        false => Err(StartGatewayError::new(made.problems.into_iter().map(|(_, problem)| problem).collect())),
+    }
 }
 
 fn handles_in(
@@ -387,23 +400,32 @@ fn handles_in(
     directory: &Path,
     vault: Option<&Vault>,
     environment: &dyn Fn(&str) -> Option<String>,
-) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
-    let expanded = config.expand(&environment);
-    let expanded = expanded.map_err(|error| StartGatewayError::new(vec![Problem::refused(error.report(), None)]))?;
-    let (mut packs, mut problems) = (HashMap::new(), Vec::new());
-    for (name, connection) in &expanded.connections {
-        let Some(settings) = config.packs.get(name) else { continue };
-        match PackHandle::configured(name.clone(), settings, connection, directory, vault) {
-            Ok(pack) => {
-                packs.insert(name.clone(), pack);
+) -> Handles {
+    let mut made = Handles { packs: HashMap::new(), problems: Vec::new() };
+    for (name, settings) in config.packs.iter().filter(|(_, pack)| pack.enabled) {
+        let usable = match settings.expand(name, &environment) {
+            Ok(connection) => {
+                PackHandle::configured(name.clone(), settings, &connection, directory, vault).map_err(|why| {
+                    let error = PackUnusable { pack: name.to_string(), why: why.clone() };
+                    (why, error.report())
+                })
             }
-            Err(why) => {
-                let error = PackUnusable { pack: name.to_string(), why };
-                problems.push(Problem::refused(error.report(), None));
-            }
-        }
+            Err(error) => Err((unset(&error), error.report())),
+        };
+        let pack = usable.unwrap_or_else(|(why, report)| {
+            made.problems.push((name.clone(), Problem::refused(report, None)));
+            let guess = settings.expand(name, &standing_in).ok();
+            PackHandle::unusable(name.clone(), settings, guess.as_ref(), &why)
+        });
+        made.packs.insert(name.clone(), pack);
     }
-    if problems.is_empty() { Ok(packs) } else { Err(StartGatewayError::new(problems)) }
+    made
+}
+
+/// Which variables are not set, for whoever knows the pack.
+fn unset(error: &ExpandConfigError) -> String {
+    let one = |missing: &Missing| format!("the variable `{}` is not set (`{}`)", missing.variable, missing.key);
+    error.missing().iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 impl StartGatewayError {

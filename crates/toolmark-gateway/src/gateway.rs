@@ -66,7 +66,9 @@ impl Gateway {
     pub(crate) fn run(self: &Arc<Self>, heard: mpsc::Receiver<News>) {
         let packs: Vec<_> = self.state().packs.values().cloned().collect();
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.extend(packs.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone()))));
+        tasks.extend(
+            packs.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone(), Arc::clone(&self.live)))),
+        );
         tasks.push(tokio::spawn(Arc::clone(self).attend(heard)));
         if let Some(desk) = self.desk.clone() {
             tasks.push(tokio::spawn(async move { desk.follow().await }));

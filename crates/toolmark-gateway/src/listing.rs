@@ -2,6 +2,7 @@
 //! that is away.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use toolmark_core::names::PackName;
 use toolmark_core::pack::Pack;
 use toolmark_core::problem::Problem;
 use toolmark_core::tool::{Source, ToolKind};
-use toolmark_mcp::upstream::{ListError, ListKind, Upstream};
+use toolmark_mcp::upstream::{ListError, ListKind, Listing as Read, Upstream, UpstreamError, UpstreamErrorKind};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Limits, RawObject};
 use toolmark_store::{DefinitionKind, KnownDefinition, Listing, Store, StoreError};
@@ -61,8 +62,14 @@ pub struct Offer {
 }
 
 impl Listed {
-    /// Asks a server for all its lists. What it does not claim to have is not asked for.
-    pub(crate) async fn of(upstream: &Upstream) -> Result<Self, ListError> {
+    /// Asks a server for all its lists. What it does not claim to have is not asked for. Also says for how long they are good, if the
+    /// server does: the least of them counts, and none at all is what servers say that do not know.
+    pub(crate) async fn of(upstream: &Upstream) -> Result<(Self, Option<Duration>), ListError> {
+        let mut good_for: Option<u64> = None;
+        let mut items = |listing: Read| {
+            good_for = good_for.into_iter().chain(listing.ttl_ms.filter(|ttl| *ttl > 0)).min();
+            listing.items
+        };
         let capabilities = upstream.capabilities();
         let has = |name: &str| capabilities.get(name).is_some();
         let mut listed = Self {
@@ -74,22 +81,24 @@ impl Listed {
         };
         // Some servers of the old era have tools without saying so.
         listed.tools = match upstream.list(ListKind::Tools).await {
-            Ok(tools) => tools.items,
+            Ok(tools) => items(tools),
             Err(_) if !has("tools") => Vec::new(),
             Err(error) => return Err(error),
         };
         if has("resources") {
-            listed.resources = offers(upstream.list(ListKind::Resources).await?.items, "uri");
+            listed.resources = offers(items(upstream.list(ListKind::Resources).await?), "uri");
             // Servers with resources need not know of templates; anything else that goes wrong is worth a line.
             match upstream.list(ListKind::Templates).await {
-                Ok(templates) => listed.templates = offers(templates.items, "uriTemplate"),
+                Ok(templates) => listed.templates = offers(items(templates), "uriTemplate"),
+                // A server that goes away meanwhile has not lost its templates.
+                Err(ListError::Request(error)) if is_broken(&error) => return Err(error.into()),
                 Err(error) => tracing::info!(%error, "a server lists no templates of resources"),
             }
         }
         if has("prompts") {
-            listed.prompts = offers(upstream.list(ListKind::Prompts).await?.items, "name");
+            listed.prompts = offers(items(upstream.list(ListKind::Prompts).await?), "name");
         }
-        Ok(listed)
+        Ok((listed, good_for.map(Duration::from_millis)))
     }
 
     /// What a pack from this source listed when it was last seen.
@@ -194,6 +203,13 @@ impl Listed {
         }
         builder.build()
     }
+}
+
+fn is_broken(error: &UpstreamError) -> bool {
+    matches!(
+        error.kind(),
+        UpstreamErrorKind::Transport { .. } | UpstreamErrorKind::Closed { .. } | UpstreamErrorKind::SessionLost
+    )
 }
 
 fn offers(items: Vec<Bytes>, key: &str) -> Vec<Offer> {

@@ -417,6 +417,35 @@ fn hostile_texts_are_refused_and_never_panic() {
 }
 
 #[test]
+fn an_address_is_asked_again_every_minute_at_other_times_or_never() {
+    let every = |text: &str| {
+        let config = read(&format!("[packs.a]\nurl = \"https://a.example\"\n{text}\n"));
+        config.packs.iter().next().unwrap().1.refresh.every()
+    };
+    assert_eq!(every(""), Some(Duration::from_secs(60)));
+    assert_eq!(every("refresh = \"5min\""), Some(Duration::from_secs(300)));
+    assert_eq!((every("refresh = \"0s\""), every("refresh = \"0 min\"")), (None, None));
+    for (pack, message) in [
+        ("url = \"https://a.example\"\nrefresh = \"0\"", "`0` is no time"),
+        ("url = \"https://a.example\"\nrefresh = \"0x\"", "`0x` is no time"),
+        ("url = \"https://a.example\"\nrefresh = 60", "a time such as"),
+        ("command = \"a\"\nrefresh = \"60s\"", "is a program that is started, which has no `refresh`"),
+    ] {
+        let found = problems(&format!("[packs.a]\n{pack}\n"));
+        assert!(found.len() == 1 && found[0].contains(message), "{pack}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_missing_for_packs_does_not_matter_to_everything_else() {
+    let config = read(WHOLE);
+    let expanded = config.expand_itself(&|name| (name == "HOME").then(|| "/h".to_owned()));
+    let own = expanded.unwrap();
+    assert_eq!((own.connections.len(), own.store.unwrap().expose()), (0, "/h/toolmark.db"));
+    assert!(config.expand_itself(&|_| None).unwrap_err().missing().iter().all(|missing| missing.pack.is_none()));
+}
+
+#[test]
 fn threads_are_kept_for_a_while_and_so_many() {
     let agui = read("").agui;
     assert_eq!((agui.keep.duration(), agui.threads), (Duration::from_secs(30 * 86_400), 1000));

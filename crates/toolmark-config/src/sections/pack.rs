@@ -10,7 +10,7 @@ use super::foreign::{DurationText, ExposureWord, GlobText};
 use super::tool::Tool;
 use crate::read::{Refused, Section, table, table_name};
 use crate::values::{
-    Entries, Era, Grant, Localized, Name, Sentences, Size, Template, Transport, Trust, is_environment_name,
+    Entries, Era, Grant, Localized, Name, Refresh, Sentences, Size, Template, Transport, Trust, is_environment_name,
 };
 
 table! {
@@ -39,6 +39,11 @@ table! {
         pub auth: Option<PackAuth>,
         /// A PEM file with the certificates that the server's must lead to, in place of those that this machine believes.
         pub ca: Option<Template>,
+        /// How often an address is asked again for its lists, so that a server that was replaced or is gone is noticed even if nobody calls
+        /// it. A server that says for how long its lists are good is asked again by then, but not more often than every 5 seconds; `0s`
+        /// leaves it at that.
+        #[schemars(with = "DurationText")]
+        pub refresh: Refresh = Refresh::seconds(60),
         /// Which revision of MCP the server speaks.
         pub era: Era,
         /// What people call it: a text, or a text for each language.
@@ -159,7 +164,7 @@ impl Pack {
 
 /// What only one of the two kinds of servers has.
 const OF_PROGRAMS: &[&str] = &["args", "env", "env_file", "inherit_env", "cwd"];
-const OF_ADDRESSES: &[&str] = &["transport", "headers", "auth", "ca"];
+const OF_ADDRESSES: &[&str] = &["transport", "headers", "auth", "ca", "refresh"];
 
 fn check(pack: &Pack, section: &mut Section<'_, '_>) {
     let table = table_name(section.path());

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
 
-use toolmark_config::Config;
 use toolmark_config::sections::{self, Audit};
+use toolmark_config::{Config, ExpandConfigError};
 use toolmark_core::explain::Explain as _;
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
@@ -38,7 +38,7 @@ impl Gateway {
     /// # Errors
     /// [`StartGatewayError`] with everything that is wrong; then everything is as before.
     pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
-        let mut made = handles(&config, &self.directory, self.vault.as_ref())?;
+        let mut made = self.tried(&config)?;
         let labels = Arc::new(Labels::read(&config, &self.directory).map_err(StartGatewayError::new)?);
         let recalled = self.recalled(&made).await;
         let baselines = match &self.store {
@@ -48,6 +48,7 @@ impl Gateway {
             None => Baselines::default(),
         };
         let (mut reloaded, mut retired, mut started) = (Reloaded::default(), Vec::new(), Vec::new());
+        let mut kept = Vec::new();
         {
             let mut state = self.state();
             let mut packs: HashMap<PackName, Arc<PackHandle>> = state
@@ -68,7 +69,10 @@ impl Gateway {
                 let locked = || Listed::locked(lock.as_ref()?, name, new.source()).map(Arc::new);
                 listed.extend(known.or_else(locked).map(|own| (name.clone(), own)));
                 let pack = match old {
-                    Some(old) if old.is_reached_like(&new) => Arc::clone(old),
+                    Some(old) if old.is_reached_like(&new) => {
+                        kept.push((Arc::clone(old), new));
+                        Arc::clone(old)
+                    }
                     Some(old) => {
                         reloaded.restarted.push(name.clone());
                         retired.push(Arc::clone(old));
@@ -94,10 +98,15 @@ impl Gateway {
             let gateway = sections::Gateway { list_meta: config.gateway.list_meta, ..before.gateway.clone() };
             // What is old enough to go is read anew each time; the rest of it holds for the process.
             let audit = |config: &Config| Audit { retention: None, ..config.audit.clone() };
+            // Whether agents are served, and for how many at once; the rest is read anew for each run.
+            let agui = |config: &Config| (config.agui.enabled, config.agui.runs);
             for (part, same) in [
                 ("gateway", gateway == config.gateway),
                 ("audit", audit(before) == audit(&config)),
                 ("telemetry", before.telemetry == config.telemetry),
+                ("approvals.webhook", before.approvals.webhook == config.approvals.webhook),
+                ("console", before.console == config.console),
+                ("agui", agui(before) == agui(&config)),
             ] {
                 reloaded.later.extend((!same).then_some(part));
             }
@@ -114,12 +123,17 @@ impl Gateway {
             self.current.store(Arc::new(self.snapshot_of(&new, workspace)));
             *state = new;
         }
+        for (pack, new) in kept {
+            pack.adopt(&new);
+        }
         if let Some(desk) = &self.desk {
             desk.configure(crate::approvals::settings(self.snapshot().config(), &self.options));
         }
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|task| !task.is_finished());
-        tasks.extend(started.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone()))));
+        tasks.extend(
+            started.into_iter().map(|pack| tokio::spawn(pack.supervise(self.news.clone(), Arc::clone(&self.live)))),
+        );
         tasks.extend(retired.into_iter().map(|pack| tokio::spawn(pack.retire())));
         drop(tasks);
         let names = |packs: &[PackName]| packs.iter().map(PackName::as_str).collect::<Vec<_>>().join(",");
@@ -128,6 +142,19 @@ impl Gateway {
         tracing::info!(added, removed, restarted, "the configuration was taken over");
         self.tell([Changed::Tools, Changed::Prompts, Changed::Resources]);
         Ok(reloaded)
+    }
+
+    /// The packs of a configuration. One that cannot even be tried is taken over only where it could not be before either.
+    fn tried(&self, config: &Config) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
+        let refused = |error: ExpandConfigError| vec![Problem::refused(error.report(), None)];
+        let environment = |name: &str| std::env::var(name).ok();
+        config.expand_itself(&environment).map_err(|error| StartGatewayError::new(refused(error)))?;
+        let made = handles(config, &self.directory, self.vault.as_ref());
+        let state = self.state();
+        let known = |name: &PackName| state.packs.get(name).is_some_and(|old| old.is_unusable());
+        let new = made.problems.into_iter().filter(|(name, _)| !known(name));
+        let problems: Vec<Problem> = new.map(|(_, problem)| problem).collect();
+        if problems.is_empty() { Ok(made.packs) } else { Err(StartGatewayError::new(problems)) }
     }
 
     /// What the store knows of packs that are new here.

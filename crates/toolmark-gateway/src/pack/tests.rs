@@ -1,6 +1,12 @@
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
 use toolmark_config::Config;
 
+use super::life::last_words;
 use super::*;
+use crate::live::Hub;
 
 /// What the tools of a program come from, started with these arguments while these variables are set.
 fn source(args: &str, variables: &[(&str, &str)]) -> String {
@@ -102,4 +108,102 @@ fn an_address_without_variables_has_the_source_that_it_always_had() {
 fn another_host_is_another_source() {
     let at = |host: &str| source_at("https://${HOST}/${KEY}", &[("HOST", host), ("KEY", "s3cret")]);
     assert_ne!(at("one.example"), at("two.example"));
+}
+
+/// A server in this process that is reached each time somebody wants to, and ends so long after.
+struct Short {
+    pack: Arc<PackHandle>,
+    /// When it was started.
+    starts: mpsc::UnboundedReceiver<Instant>,
+    /// How it stood, each time that changed.
+    states: mpsc::UnboundedReceiver<PackState>,
+}
+
+impl Short {
+    /// One that answers what it is asked with what `answer` says, if anything.
+    fn run(lives: Duration, answer: fn(&str) -> Option<Value>) -> Self {
+        let (started, starts) = mpsc::unbounded_channel();
+        let build = move || {
+            started.send(Instant::now()).expect("the test listens");
+            let ((ours, out), (input, theirs)) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+            tokio::spawn(async move { tokio::time::timeout(lives, serve(input, out, answer)).await });
+            (ours, theirs)
+        };
+        let name: PackName = "short".parse().expect("a name");
+        let source = Source::new("built-in:short");
+        let pack = Arc::new(PackHandle::new(name, source, Duration::from_secs(30), Way::Built(Box::new(build))));
+        let (news, mut heard) = mpsc::channel(64);
+        let (changed, states) = mpsc::unbounded_channel();
+        let watched = Arc::clone(&pack);
+        tokio::spawn(async move {
+            while let Some(news) = heard.recv().await {
+                match news {
+                    News::Listed(_, _, taken) => drop(taken.send(())),
+                    News::State => changed.send(watched.state()).expect("the test listens"),
+                    News::Resource(..) => {}
+                }
+            }
+        });
+        tokio::spawn(Arc::clone(&pack).supervise(news, Arc::new(Hub::new(&sections::Audit::default()))));
+        Self { pack, starts, states }
+    }
+
+    /// The seconds between starts.
+    async fn gaps(&mut self, count: usize) -> Vec<u64> {
+        let mut before = self.starts.recv().await.expect("a start");
+        let mut gaps = Vec::new();
+        for _ in 0..count {
+            let start = self.starts.recv().await.expect("a start");
+            gaps.push((start - before).as_secs());
+            before = start;
+        }
+        gaps
+    }
+}
+
+async fn serve(input: tokio::io::DuplexStream, mut out: tokio::io::DuplexStream, answer: fn(&str) -> Option<Value>) {
+    let mut lines = BufReader::new(input).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let asked: Value = serde_json::from_str(&line).expect("JSON");
+        let method = asked["method"].as_str().unwrap_or_default();
+        if let Some(result) = answer(method) {
+            let line = format!("{}\n", json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+            out.write_all(line.as_bytes()).await.expect("somebody reads");
+        }
+    }
+}
+
+fn known(method: &str) -> Option<Value> {
+    match method {
+        "server/discover" => {
+            Some(json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "serverInfo": {}}))
+        }
+        "tools/list" => Some(json!({"tools": []})),
+        _ => None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_starts_and_dies_at_once_is_started_less_and_less_often() {
+    let mut short = Short::run(Duration::from_secs(1), known);
+    // It lives for a second, and its end is certain a fifth of one later.
+    assert_eq!(short.gaps(8).await, [2, 3, 5, 9, 17, 33, 61, 61]);
+    short.pack.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_was_there_for_a_while_is_started_again_soon() {
+    let mut short = Short::run(Duration::from_secs(30), known);
+    assert_eq!(short.gaps(5).await, [31; 5]);
+    short.pack.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_starts_and_lists_nothing_has_no_more_time_than_to_start() {
+    let begun = Instant::now();
+    let mut silent = Short::run(Duration::from_secs(3_600), |method| known(method).filter(|_| method != "tools/list"));
+    let Some(PackState::Unavailable(why)) = silent.states.recv().await else { panic!("it is not there") };
+    assert!(why.contains("did not list what it offers within 30000 ms"), "{why}");
+    assert_eq!(begun.elapsed().as_secs(), 30);
+    silent.pack.stop().await;
 }

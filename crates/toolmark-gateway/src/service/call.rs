@@ -24,7 +24,7 @@ use toolmark_runtime::{
 
 use super::ask::{Person, handed, wanted};
 use super::{Front, no_view, object, view_name};
-use crate::pack::PackHandle;
+use crate::pack::{PackHandle, PackState};
 use crate::snapshot::Snapshot;
 use crate::telemetry::{self, CallSpan};
 use crate::view::View;
@@ -200,23 +200,25 @@ pub(crate) fn reach<'s>(
 ) -> Result<(&'s Arc<PackHandle>, Arc<Upstream>), DispatchError> {
     let unavailable = |why: &str| DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why);
     let pack = tool.pack().and_then(|name| snapshot.pack(name)).ok_or_else(|| unavailable("its pack is gone"))?;
-    let upstream = pack.upstream().ok_or_else(|| {
-        let state = match pack.state() {
-            crate::pack::PackState::Unavailable(why) => format!("its server is not there: {why}"),
-            crate::pack::PackState::Stopped => "the gateway is stopping".to_owned(),
-            crate::pack::PackState::Starting | crate::pack::PackState::Ready => "its server is starting".to_owned(),
-        };
-        unavailable(&state)
+    let upstream = admitted(pack).map_err(|why| unavailable(&why))?;
+    Ok((pack, upstream))
+}
+
+/// The connection to a pack, where something may be sent to it now; otherwise why not.
+pub(super) fn admitted(pack: &PackHandle) -> Result<Arc<Upstream>, String> {
+    let upstream = pack.upstream().ok_or_else(|| match pack.state() {
+        PackState::Unavailable(why) => format!("its server is not there: {why}"),
+        PackState::Stopped => "the gateway is stopping".to_owned(),
+        PackState::Starting | PackState::Ready => "its server is starting".to_owned(),
     })?;
     pack.breaker().admit(Instant::now()).map_err(|resting| {
-        let why = format!(
+        format!(
             "its last {} calls got no answer; it is tried again in {} s",
             resting.failures,
             resting.left.as_secs() + 1
-        );
-        unavailable(&why)
+        )
     })?;
-    Ok((pack, upstream))
+    Ok(upstream)
 }
 
 /// Tells the pack's breaker how it went. What the caller did, or what waits for a place, says nothing about the server.

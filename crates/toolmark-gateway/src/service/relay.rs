@@ -11,6 +11,7 @@ use toolmark_mcp::upstream::{Reply, UpstreamRequest};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, RawObject, codes, write};
 
+use super::call::{admitted, note};
 use super::{Front, no_view, object, view_name};
 use crate::offers::Kind;
 use crate::snapshot::Snapshot;
@@ -105,8 +106,9 @@ async fn send(
     let Some(handle) = snapshot.pack(pack.as_str()) else {
         return Answer::fault(codes::INTERNAL_ERROR, format!("the pack `{pack}` is gone"));
     };
-    let Some(upstream) = handle.upstream() else {
-        return Answer::fault(codes::INTERNAL_ERROR, format!("the server of the pack `{pack}` is not there"));
+    let upstream = match admitted(handle) {
+        Ok(upstream) => upstream,
+        Err(why) => return Answer::fault(codes::INTERNAL_ERROR, format!("the pack `{pack}` cannot be asked: {why}")),
     };
     let sent = UpstreamRequest {
         name,
@@ -117,7 +119,9 @@ async fn send(
         observer: Some(Arc::new(Back::to(context))),
         ..UpstreamRequest::new(&request.method, params)
     };
-    match upstream.request(sent).await {
+    let reply = upstream.request(sent).await;
+    note(handle, reply.as_ref().err());
+    match reply {
         Ok(Reply::Result(result)) => Answer::Result(result),
         Ok(Reply::Error(error)) => Answer::Fault(error.into()),
         Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),

@@ -12,6 +12,7 @@ mod packs;
 mod pins;
 mod questions;
 mod reload;
+mod replaced;
 mod spans;
 mod support;
 mod views;

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
+use toolmark_gateway::PackState;
 
-use crate::support::{Era, Running, by_http, by_stdio, call, http_fixture, text};
+use crate::addresses::send;
+use crate::support::{Era, Running, by_http, by_stdio, call, http_fixture, read, store, text};
 
 #[tokio::test]
 async fn of_two_packs_with_the_same_names_each_keeps_its_own_tools() {
@@ -68,4 +70,48 @@ pub(crate) fn find(argument: &str) -> bool {
     entries
         .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
         .any(|line| line.split(|byte| *byte == 0).any(|part| part == argument.as_bytes()))
+}
+
+#[tokio::test]
+async fn a_pack_that_lacks_a_variable_or_a_file_keeps_no_other_from_running_and_is_tried_again_by_a_reload() {
+    let well = http_fixture(toolmark_fixture::Era::Both).await;
+    let (names, ill) = ("[names]\nexposure = \"prefixed\"\n", by_stdio("ill", &[]));
+    let good = format!("{names}{}{ill}", by_http("well", &well));
+    let store = store().await;
+    Running::start_with(&good, &store).await.stop().await;
+    for (lack, says) in [
+        (
+            "env = { TOKEN = \"${TOOLMARK_TEST_UNSET}\" }\n",
+            "the variable `TOOLMARK_TEST_UNSET` is not set (`env.TOKEN`)",
+        ),
+        ("roots = [\"${TOOLMARK_TEST_UNSET}/notes\"]\n", "the variable `TOOLMARK_TEST_UNSET` is not set (`roots[0]`)"),
+        ("env_file = \"nowhere.env\"\n", "its `env_file` `nowhere.env` cannot be read"),
+    ] {
+        let bad = format!("{good}{lack}");
+        let gateway = Running::start_with(&bad, &store).await;
+        let pack = gateway.gateway.packs().into_iter().find(|pack| pack.name().as_str() == "ill").expect("it is there");
+        let PackState::Unavailable(why) = pack.state() else { panic!("{lack}: {:?}", pack.state()) };
+        assert!(why.starts_with(says), "{why}");
+        let (_, ready) = send(&gateway, http::Method::GET, "/readyz", &[], serde_json::Value::Null).await;
+        let ready: serde_json::Value = serde_json::from_str(&ready).expect("JSON");
+        assert_eq!(ready, json!({"ready": true, "packs": {"ill": "unavailable", "well": "ready"}}));
+        let client = gateway.client(Era::New).await;
+        let tools = client.list_all_tools().await.expect("tools");
+        let listed = tools.iter().find(|tool| tool.name == "ill__echo").expect("what it listed is still listed");
+        assert_eq!(listed.meta.as_ref().expect("metadata").0["dev.toolmark/pack"]["state"], "unavailable");
+        assert_eq!(text(&call(&client, "well__echo", json!({ "text": "on" })).await), "on");
+        let refused = call(&client, "ill__echo", json!({ "text": "on" })).await;
+        assert!(text(&refused).contains(says), "{}", text(&refused));
+        // Something else changes; it is still as it was.
+        let other = format!("{bad}[[rules]]\nid = \"x\"\ntools = [\"well.crash\"]\nverdict = \"deny\"\n");
+        let reloaded = gateway.gateway.reload(read(&other), None).await.expect("it is taken over");
+        assert!(reloaded.restarted.is_empty(), "{reloaded:?}");
+        // What it lacked is there.
+        let reloaded = gateway.gateway.reload(read(&good), None).await.expect("it is taken over");
+        assert_eq!(reloaded.restarted.len(), 1);
+        gateway.gateway.settled().await;
+        assert_eq!(text(&call(&client, "ill__echo", json!({ "text": "back" })).await), "back");
+        gateway.gateway.reload(read(&bad), None).await.expect_err("what works is not replaced by what cannot");
+        gateway.stop().await;
+    }
 }

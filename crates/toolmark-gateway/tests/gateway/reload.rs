@@ -98,3 +98,64 @@ async fn rules_hold_from_the_next_call_on() {
     assert_eq!(call(&client, "echo", json!({ "text": "a" })).await.is_error, Some(true));
     gateway.stop().await;
 }
+
+#[tokio::test]
+async fn after_how_many_failures_a_server_rests_is_changed_without_a_new_start() {
+    let fixture = http_fixture(toolmark_fixture::Era::Both).await;
+    let with = |failures: u32| {
+        let pack = by_http("fixture", &fixture);
+        read(&format!("{pack}[packs.fixture.limits]\ntimeout = \"2s\"\nrest = \"10min\"\nfailures = {failures}\n"))
+    };
+    let gateway = Running::of(toolmark_gateway::GatewayBuilder::new(with(1), std::path::PathBuf::new())).await;
+    let client = gateway.client(Era::New).await;
+    let late = call(&client, "sleep_ms", json!({ "ms": 600_000 })).await;
+    assert_eq!(late.is_error, Some(true));
+    let resting = call(&client, "echo", json!({ "text": "on" })).await;
+    assert!(text(&resting).contains("its last 1 calls got no answer"), "{}", text(&resting));
+    // What is read rests with what is called.
+    let resources = client.list_all_resources().await.expect("resources");
+    let uri = resources[0].uri.clone();
+    let read = client.read_resource(rmcp::model::ReadResourceRequestParams::new(uri.clone())).await;
+    let why = read.expect_err("the server rests").to_string();
+    assert!(why.contains("its last 1 calls got no answer"), "{why}");
+    let reloaded = gateway.gateway.reload(with(3), None).await.expect("it is taken over");
+    assert!(reloaded.restarted.is_empty(), "{reloaded:?}");
+    assert_eq!(text(&call(&client, "echo", json!({ "text": "on" })).await), "on");
+    client.read_resource(rmcp::model::ReadResourceRequestParams::new(uri)).await.expect("a resource");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn what_holds_from_the_next_start_on_is_said() {
+    let gateway = Running::start("").await;
+    for (changed, part) in [
+        ("[gateway]\npublic_url = \"https://example.org\"\n", "gateway"),
+        ("[console]\nenabled = false\n", "console"),
+        ("[agui]\nenabled = false\n", "agui"),
+        ("[agui]\nruns = 3\n", "agui"),
+        ("[approvals.webhook]\nurl = \"https://example.org\"\nsecret = \"of-a-test\"\n", "approvals.webhook"),
+    ] {
+        let reloaded = gateway.gateway.reload(read(changed), None).await.expect(changed);
+        assert_eq!(reloaded.later, [part], "{changed}");
+        gateway.gateway.reload(read(""), None).await.expect("as before");
+    }
+    let reloaded = gateway.gateway.reload(read("[agui]\nthreads = 7\n"), None).await.expect("it is taken over");
+    assert!(reloaded.later.is_empty(), "{reloaded:?}");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_call_that_may_take_longer_than_others_is_not_cut_short_by_a_reload() {
+    let limits = "[packs.slow.limits]\ntimeout = \"1s\"\n[packs.slow.tools.sleep_ms]\ntimeout = \"5min\"\n";
+    let config = |name: &str| format!("{}{limits}", by_stdio("slow", &["--name", name]));
+    let gateway = Running::start(&config("before")).await;
+    let client = gateway.client(Era::New).await;
+    // Longer than the second that other calls have, and what is added to it.
+    let begun = tokio::spawn(async move { call(&client, "sleep_ms", json!({ "ms": 8_000 })).await });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let reloaded = gateway.gateway.reload(read(&config("after")), None).await;
+    assert_eq!(reloaded.expect("it is taken over").restarted.len(), 1);
+    let result = begun.await.expect("the call ends");
+    assert_ne!(result.is_error, Some(true), "{}", text(&result));
+    gateway.stop().await;
+}

@@ -45,7 +45,9 @@ impl Signals {
 async fn listen(mut events: mpsc::Receiver<UpstreamEvent>, signals: Signals, server: String) {
     while let Some(event) = events.recv().await {
         match event {
-            UpstreamEvent::ListChanged(ListKind::Tools) | UpstreamEvent::Reconnected => signals.raise(),
+            UpstreamEvent::ListChanged(ListKind::Tools)
+            | UpstreamEvent::Reconnected
+            | UpstreamEvent::ListeningAgain => signals.raise(),
             UpstreamEvent::Declined { method, reason } => {
                 tracing::debug!(%server, %method, %reason, "a question of a server was put to nobody");
             }

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use super::event::{EventSender, UpstreamEvent};
 use super::list::ListKind;
+use super::patience::Clock;
 use super::questions::{Abandoned, OpenQuestion};
 use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
 use crate::wire::{Change, Id, Limits, Message, RawObject, ReadMessageError};
@@ -37,6 +38,8 @@ pub(crate) struct Call {
     pub(crate) sent: bool,
     /// Questions that are put through it.
     pub(crate) questions: Vec<OpenQuestion>,
+    /// For how long its time stood still, if it ever did.
+    pub(crate) clock: Option<Box<Clock>>,
 }
 
 /// In which stream a message came.

@@ -1,5 +1,5 @@
-//! What does a server say by itself? A bounded channel that may lose log lines in a flood, but never that a list changed or
-//! that the connection ended.
+//! What does a server say by itself? A bounded channel that may lose log lines in a flood, but never that a list changed,
+//! that the server may be another one, or that the connection ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -27,6 +27,11 @@ pub enum UpstreamEvent {
     },
     /// The server forgot us and we introduced ourselves again: everything known about it may be out of date.
     Reconnected,
+    /// A stream in which the server tells of changes was opened again: what it said in between was not heard.
+    ListeningAgain,
+    /// The server could not be reached, or forgot our session, for this reason. Whoever keeps the connection should look whether it is
+    /// there and still the same.
+    Unreached(String),
     /// The connection has ended, for this reason.
     Closed(String),
 }
@@ -53,6 +58,8 @@ impl EventSender {
             UpstreamEvent::ListChanged(kind) => 1 << (*kind as u8),
             UpstreamEvent::Reconnected => 1 << 4,
             UpstreamEvent::Closed(_) => 1 << 5,
+            UpstreamEvent::ListeningAgain => 1 << 6,
+            UpstreamEvent::Unreached(_) => 1 << 7,
             UpstreamEvent::ResourceUpdated(_) | UpstreamEvent::Log(_) | UpstreamEvent::Declined { .. } => return,
         };
         if self.waiting.fetch_or(kind, Ordering::AcqRel) & kind != 0 {

@@ -118,6 +118,19 @@ impl Inner {
         }
     }
 
+    /// Asks a server of the new era once more, which must still be one.
+    pub(super) async fn discover_again(&self) -> Result<Peer, ConnectError> {
+        let request = UpstreamRequest::new("server/discover", RawObject::empty());
+        let found = match self.exchange_as(Era::Stateless, request, Some(self.options.limits.request)).await? {
+            (Reply::Result(result), _) => discovered(&result)?,
+            (Reply::Error(error), _) => return Err(refusal(&error)),
+        };
+        match found {
+            Probe::Modern(peer) => Ok(peer),
+            Probe::Old => Err(ConnectError::Version { supported: "revisions before 2026-07-28".to_owned() }),
+        }
+    }
+
     async fn initialize(&self) -> Result<Peer, ConnectError> {
         let version = write::quote(ProtocolVersion::LATEST_WITH_SESSION.as_str());
         let params = RawObject::empty().rewrite(&[

@@ -11,6 +11,7 @@ mod http;
 mod list;
 pub mod oauth;
 mod options;
+mod patience;
 mod pipe;
 mod questions;
 mod request;
@@ -107,6 +108,34 @@ impl Upstream {
             Link::Pipe(pipe) => pipe.closed().is_cancelled(),
             Link::Http(http) => http.closed().is_cancelled(),
         }
+    }
+
+    /// True while a question of the server waits for somebody's answer.
+    #[must_use]
+    pub fn is_asking(&self) -> bool {
+        match &self.0.link {
+            Link::Pipe(pipe) => pipe.desk().is_asking(),
+            Link::Http(http) => http.desk().is_asking(),
+        }
+    }
+
+    /// Asks a server behind an address again who it is and what it is able to do. Without sessions nothing tells that another one has
+    /// taken its place; with them, and with programs, a new connection does, and nothing is asked.
+    ///
+    /// # Errors
+    /// When it does not answer, or is no longer a server of its era.
+    pub async fn renew_acquaintance(&self) -> Result<(), ConnectError> {
+        if !matches!(self.0.link, Link::Http(_)) || self.era() != Era::Stateless {
+            return Ok(());
+        }
+        let peer = self.0.discover_again().await?;
+        let other = peer.capabilities.raw() != self.0.peer().capabilities.raw();
+        self.0.set_peer(peer);
+        if other {
+            // What can be listened to is another thing now.
+            self.0.watched.send_modify(|_| {});
+        }
+        Ok(())
     }
 
     pub(crate) fn limits(&self) -> UpstreamLimits {

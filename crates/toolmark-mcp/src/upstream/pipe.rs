@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::desk::{Call, Desk, Outlet, Source};
 use super::event::UpstreamEvent;
 use super::options::UpstreamLimits;
+use super::patience::patience;
 use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
 use crate::wire::{Id, ReadMessageErrorKind, write};
 
@@ -128,15 +129,7 @@ impl Pipe {
     /// Sends a request and waits for its answer.
     pub(crate) async fn exchange(&self, exchange: Exchange) -> Result<Reply, UpstreamError> {
         let Exchange { id, message, timeout, cancel, observer, token, askable, headers: _ } = exchange;
-        let patience = async {
-            match timeout {
-                Some(timeout) => {
-                    tokio::time::sleep(timeout).await;
-                    UpstreamErrorKind::Timeout { after: timeout }
-                }
-                None => std::future::pending().await,
-            }
-        };
+        let patience = patience(&self.desk, id, timeout);
         tokio::pin!(patience);
         let (waiter, answer) = oneshot::channel();
         let send = async {
@@ -148,8 +141,9 @@ impl Pipe {
                     self.slots.acquire().await.map_err(|_| self.is_closed())?
                 }
             };
+            let waiter = Some(waiter);
             self.desk
-                .open(id, Call { observer, token, askable, waiter: Some(waiter), sent: false, questions: Vec::new() });
+                .open(id, Call { observer, token, askable, waiter, sent: false, questions: Vec::new(), clock: None });
             let mut waiting = Waiting { pipe: self, id, done: false };
             if self.outgoing.send(Outgoing { message, id: Some(id) }).await.is_err() {
                 return Err(self.is_closed());

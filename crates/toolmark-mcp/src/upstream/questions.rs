@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::desk::{Call, Desk, Outlet, Source};
 use super::event::UpstreamEvent;
+use super::patience::Standstill;
 use super::request::{Answer, CallObserver, CallerKey, Question};
 use crate::wire::{Id, RawObject, codes, write};
 
@@ -95,8 +96,10 @@ impl Desk {
         let over = self.register(call, id)?;
         // Only these can have caused it, whatever else is sent while it waits.
         let others: Vec<u64> = calls.map(|(call, _)| call).collect();
+        // Whichever of them it was waits for the answer, and its server with it.
+        let still = self.stand_still(std::iter::once(call).chain(others.iter().copied()).collect());
         let waiting = Waiting { desk: self.clone(), outlet: outlet.clone(), id: id.clone(), source };
-        tokio::spawn(waiting.answered(question, observer, over, others));
+        tokio::spawn(waiting.answered(question, observer, over, others, still));
         Ok(())
     }
 
@@ -196,7 +199,14 @@ struct Waiting {
 impl Waiting {
     /// Waits for the answer and sends it. If the request that the question is put through ends before, another one of the same
     /// caller that may have caused it takes its place.
-    async fn answered(self, question: Question, mut observer: Arc<dyn CallObserver>, mut over: Over, others: Vec<u64>) {
+    async fn answered(
+        self,
+        question: Question,
+        mut observer: Arc<dyn CallObserver>,
+        mut over: Over,
+        others: Vec<u64>,
+        still: Standstill,
+    ) {
         let mut others = others.into_iter();
         loop {
             let asked = observer.ask(question.clone());
@@ -210,13 +220,18 @@ impl Waiting {
                 },
             };
             match answer {
-                Some(answer) => return self.outlet.post(reply(&self.id, answer)).await,
+                Some(answer) => {
+                    // The server can go on; how long it takes to hear that is its own time.
+                    drop(still);
+                    return self.outlet.post(reply(&self.id, answer)).await;
+                }
                 None => match others.find_map(|call| self.taken_over(call)) {
                     Some(next) => (over, observer) = next,
                     None => break,
                 },
             }
         }
+        drop(still);
         // A server that asks in the answer stream of a request knows itself that the request is over.
         if self.source == Source::Shared {
             self.outlet.post(declined(&self.id, Unasked::Over)).await;

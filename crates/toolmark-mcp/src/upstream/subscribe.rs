@@ -38,13 +38,13 @@ impl Upstream {
 /// Keeps a subscription open, and opens a new one when the wishes change. It holds the connection only while it works.
 async fn listen(inner: Weak<Inner>, closed: CancellationToken, mut watched: tokio::sync::watch::Receiver<Vec<String>>) {
     let mut pause = Pause::new();
-    loop {
+    for again in std::iter::once(false).chain(std::iter::repeat(true)) {
         let wishes = watched.borrow_and_update().clone();
         let Some(subscription) = inner.upgrade().map(|inner| Subscription::new(&inner, &wishes)) else { return };
         let ended = match subscription {
             None => Ended::Never,
             Some(subscription) => tokio::select! {
-                ended = subscription.run() => ended,
+                ended = subscription.run(again) => ended,
                 changed = watched.changed() => match changed {
                     Ok(()) => continue,
                     Err(_) => return,
@@ -100,9 +100,9 @@ impl Subscription {
         Some(Self { link, exchange })
     }
 
-    async fn run(self) -> Ended {
+    async fn run(self, again: bool) -> Ended {
         match self.link {
-            Link::Http(http) => http.listen_once(self.exchange.message, self.exchange.headers).await,
+            Link::Http(http) => http.listen_once(self.exchange.message, self.exchange.headers, again).await,
             Link::Pipe(pipe) => match pipe.exchange(self.exchange).await {
                 Ok(Reply::Result(_)) => Ended::Opened,
                 Ok(Reply::Error(error)) if error.code() == Some(codes::INTERNAL_ERROR) => Ended::Failed,

@@ -16,7 +16,8 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolmark_mcp::upstream::{
-    ConnectError, Delivery, EventSender, Reply, Target, Upstream, UpstreamErrorKind, UpstreamEvent, UpstreamLimits,
+    Answer, CallObserver, ConnectError, Delivery, EventSender, Question, Reply, Target, Upstream, UpstreamErrorKind,
+    UpstreamEvent, UpstreamLimits, UpstreamRequest,
 };
 use toolmark_mcp::wire::version::{Era, ProtocolVersion};
 
@@ -200,6 +201,7 @@ async fn a_forgotten_session_fails_one_request_without_effect_and_is_opened_anew
     assert_eq!((error.kind(), error.delivery()), (&UpstreamErrorKind::SessionLost, Delivery::Never));
     let both = tokio::join!(upstream.request(call(r#"{"name":"b"}"#)), upstream.request(call(r#"{"name":"c"}"#)));
     assert_eq!((&parsed(both.0)["fine"], &parsed(both.1)["fine"]), (&json!(true), &json!(true)));
+    assert!(matches!(events.recv().await, Some(UpstreamEvent::Unreached(why)) if why.contains("session")));
     assert!(matches!(events.recv().await, Some(UpstreamEvent::Reconnected)));
     upstream.close().await;
     let seen = server.seen();
@@ -648,6 +650,102 @@ async fn a_question_in_the_stream_of_the_session_goes_to_a_caller_only_if_all_re
         let asked = one.heard().len() + two.heard().len();
         assert_eq!(asked, usize::from(expected == "result"), "{callers:?}");
     }
+}
+
+/// Somebody who answers only when told to.
+struct Thinker(std::sync::Mutex<Option<tokio::sync::oneshot::Receiver<()>>>);
+
+impl CallObserver for Thinker {
+    fn progress(&self, _params: Bytes) {}
+    fn message(&self, _params: Bytes) {}
+    fn ask(&self, _question: Question) -> futures_util::future::BoxFuture<'static, Answer> {
+        let told = self.0.lock().expect("a lock").take().expect("one question");
+        Box::pin(async {
+            told.await.expect("a word");
+            Answer::Result(Bytes::from_static(br#"{"action":"accept"}"#))
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_call_over_http_has_no_less_time_because_a_person_takes_theirs() {
+    let sessions = AtomicUsize::new(0);
+    let (words, texts) = mpsc::unbounded_channel::<String>();
+    let texts = std::sync::Mutex::new(Some(texts));
+    let mut server = serve(move |seen| {
+        old(seen, &sessions).unwrap_or_else(|| match seen.rpc() {
+            "tools/call" => spoken(texts.lock().expect("a lock").take().expect("one call")),
+            // The answer to the question.
+            _ => with(202, "", ""),
+        })
+    })
+    .await;
+    let (upstream, _events) = connect(server.target()).await;
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let after = Duration::from_millis(1_500);
+    let request = UpstreamRequest {
+        timeout: Some(after),
+        observer: Some(Arc::new(Thinker(std::sync::Mutex::new(Some(told))))),
+        ..call(r#"{"name":"ask"}"#)
+    };
+    let calling = tokio::spawn({
+        let upstream = upstream.clone();
+        async move { upstream.request(request).await }
+    });
+    server.sees("tools/call").await;
+    let question = r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}"#;
+    words.send(format!("data: {question}\n\n")).expect("heard");
+    tokio::time::sleep(after + after / 2).await;
+    assert!(!calling.is_finished(), "a person is being asked");
+    assert!(upstream.is_asking());
+    tell.send(()).expect("somebody thinks");
+    while server.seen.recv().await.expect("a request").body["result"]["action"] != "accept" {}
+    let error = calling.await.expect("no panic").expect_err("the server says nothing more");
+    assert_eq!(error.kind(), &UpstreamErrorKind::Timeout { after }, "its own time still runs out");
+    assert!(!upstream.is_asking());
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_any_more_and_one_that_is_listened_to_again_are_told_of() {
+    let streams = Arc::new(AtomicUsize::new(0));
+    let counter = streams.clone();
+    let server = serve(move |seen| match seen.rpc() {
+        "server/discover" => {
+            let capabilities = json!({"tools":{"listChanged":true}});
+            json_answer(seen, &json!({"supportedVersions":["2026-07-28"],"capabilities":capabilities}))
+        }
+        // The first stream ends at once.
+        "subscriptions/listen" if counter.fetch_add(1, Ordering::SeqCst) == 0 => events(vec![": hello\n\n".to_owned()]),
+        "subscriptions/listen" => open_stream(": hello\n\n".to_owned()),
+        _ => with(503, "text/plain", "gone"),
+    })
+    .await;
+    let (upstream, mut events) = connect(server.target()).await;
+    assert!(matches!(events.recv().await, Some(UpstreamEvent::ListeningAgain)));
+    assert_eq!(streams.load(Ordering::SeqCst), 2, "the first time is no again");
+    upstream.request(call(r#"{"name":"a"}"#)).await.expect_err("it is gone");
+    assert!(matches!(events.recv().await, Some(UpstreamEvent::Unreached(_))));
+}
+
+#[tokio::test]
+async fn a_server_without_sessions_that_was_replaced_is_known_anew() {
+    let asked = AtomicUsize::new(0);
+    let server = serve(move |seen| match (seen.rpc(), asked.load(Ordering::SeqCst)) {
+        ("server/discover", 2) => with(400, "text/plain", "no session"),
+        ("server/discover", times) => {
+            asked.fetch_add(1, Ordering::SeqCst);
+            let capabilities = if times == 0 { json!({"tools":{}}) } else { json!({"prompts":{}}) };
+            json_answer(seen, &json!({"supportedVersions":["2026-07-28"],"capabilities":capabilities}))
+        }
+        _ => with(404, "", ""),
+    })
+    .await;
+    let (upstream, _events) = connect(server.target()).await;
+    assert!(upstream.capabilities().get("prompts").is_none());
+    upstream.renew_acquaintance().await.expect("it is there");
+    assert!(upstream.capabilities().get("prompts").is_some());
+    upstream.renew_acquaintance().await.expect_err("it is another one");
+    assert!(upstream.capabilities().get("prompts").is_some(), "what was known is still known");
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ async fn refused(
     let in_session = session.id.is_some();
     let failure = status(&response, in_session);
     if matches!(failure.kind(), UpstreamErrorKind::SessionLost) {
-        session.over.cancel();
+        http.lost(session);
         return Err(failure);
     }
     // Credentials are the operator's business; the model must not be told about them as if it were a tool's answer.
@@ -107,7 +107,7 @@ async fn refused(
             // Many servers say in this way, instead of by 404, that they do not know the session: the next request opens
             // a new one, which does no harm where something else was meant.
             if in_session && parts.status == StatusCode::BAD_REQUEST && error.code() == Some(UNNAMED) {
-                session.over.cancel();
+                http.lost(session);
             }
             return Ok(Reply::Error(error));
         }

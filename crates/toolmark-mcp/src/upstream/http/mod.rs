@@ -21,7 +21,9 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use client::{Client, collect};
 
 use super::desk::{Call, Desk, Outlet};
+use super::event::UpstreamEvent;
 use super::options::UpstreamLimits;
+use super::patience::patience;
 use super::pipe::{Exchange, word};
 use super::request::{Delivery, Reply, UpstreamError, UpstreamErrorKind};
 use crate::wire::version::{Era, ProtocolVersion};
@@ -182,7 +184,8 @@ impl Http {
             // A request without an observer counts too: a question that comes in another stream may be due to it.
             let known = observer.is_some() || (askable && session.era() == Some(Era::Session));
             let mut registered = known.then(|| {
-                let call = Call { observer, token, askable, waiter: None, sent: true, questions: Vec::new() };
+                let call =
+                    Call { observer, token, askable, waiter: None, sent: true, questions: Vec::new(), clock: None };
                 self.desk.open(id, call);
                 Registered { desk: &self.desk, id, over: false }
             });
@@ -199,32 +202,44 @@ impl Http {
         };
         let result = {
             tokio::pin!(work);
-            let patience = async {
-                match timeout {
-                    Some(timeout) => {
-                        tokio::time::sleep(timeout).await;
-                        UpstreamErrorKind::Timeout { after: timeout }
-                    }
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 biased;
                 result = &mut work => Ok(result),
                 () = word(cancel.as_ref()) => Err(UpstreamErrorKind::Cancelled),
                 () = self.closed.cancelled() => Err(closed().kind().clone()),
-                kind = patience => Err(kind),
+                kind = patience(&self.desk, id, timeout) => Err(kind),
             }
         };
         match result {
             Ok(result) => {
                 abandoned.done = true;
+                if let Err(error) = &result {
+                    self.doubt(error);
+                }
                 result
             }
             // Dropping `abandoned` tells the server; dropping `work` has closed the connection already.
             Err(kind) if abandoned.done => Err(UpstreamError::never(kind)),
             Err(kind) => Err(UpstreamError::perhaps(kind)),
         }
+    }
+
+    /// Says that the server may be gone, if this failure is a sign of it.
+    pub(super) fn doubt(&self, error: &UpstreamError) {
+        // Whoever stands before a server says 502 to 504 when it is not there.
+        if matches!(
+            error.kind(),
+            UpstreamErrorKind::Transport { .. } | UpstreamErrorKind::Status { status: 502..=504, .. }
+        ) {
+            self.desk.events().send(UpstreamEvent::Unreached(error.to_string()));
+        }
+    }
+
+    /// The server does not know this session any more. The next request opens a new one.
+    pub(super) fn lost(&self, session: &Session) {
+        session.over.cancel();
+        let why = UpstreamErrorKind::SessionLost.to_string();
+        self.desk.events().send(UpstreamEvent::Unreached(why));
     }
 
     /// Posts a message that has no answer.

@@ -12,6 +12,8 @@ use http_body_util::BodyExt;
 use super::pool::Arriving;
 use super::{EVENTS, Http, Session};
 use crate::upstream::desk::Source;
+use crate::upstream::event::UpstreamEvent;
+use crate::upstream::request::UpstreamError;
 use crate::wire::{headers, sse};
 
 /// Shortest and longest pause before a stream is opened again.
@@ -52,8 +54,8 @@ impl Http {
             let mut reader = sse::Reader::new(http.limits.bytes);
             let mut pause = Pause::new();
             let work = async {
-                loop {
-                    let ended = http.follow_once(&session, &mut reader).await;
+                for again in std::iter::once(false).chain(std::iter::repeat(true)) {
+                    let ended = http.follow_once(&session, &mut reader, again).await;
                     if matches!(ended, Ended::Never) {
                         break;
                     }
@@ -68,7 +70,7 @@ impl Http {
         });
     }
 
-    async fn follow_once(self: &Arc<Self>, session: &Session, reader: &mut sse::Reader) -> Ended {
+    async fn follow_once(self: &Arc<Self>, session: &Session, reader: &mut sse::Reader, again: bool) -> Ended {
         let mut request = self.post(session, Vec::new(), Bytes::new());
         *request.method_mut() = Method::GET;
         request.headers_mut().remove(CONTENT_TYPE);
@@ -77,31 +79,48 @@ impl Http {
             request.headers_mut().insert(headers::LAST_EVENT_ID, last);
         }
         match self.client.send(request).await {
-            Err(_) => Ended::Failed,
+            Err(error) => self.unheard(&error),
             Ok(response) if response.status() == http::StatusCode::NOT_FOUND && session.id.is_some() => {
-                // The next request opens a new session.
-                session.over.cancel();
+                self.lost(session);
                 Ended::Never
             }
-            Ok(response) => self.follow(response, reader).await,
+            Ok(response) => self.follow(response, reader, again).await,
         }
     }
 
-    /// Posts `subscriptions/listen` and reads its answer stream to the end.
-    pub(crate) async fn listen_once(self: &Arc<Self>, message: Bytes, extra: Vec<(HeaderName, HeaderValue)>) -> Ended {
+    /// Posts `subscriptions/listen` and reads its answer stream to the end. `again` says that it is not the first such stream.
+    pub(crate) async fn listen_once(
+        self: &Arc<Self>,
+        message: Bytes,
+        extra: Vec<(HeaderName, HeaderValue)>,
+        again: bool,
+    ) -> Ended {
         let request = self.post(&self.session(), extra, message);
         match self.client.send(request).await {
-            Err(_) => Ended::Failed,
-            Ok(response) => self.follow(response, &mut sse::Reader::new(self.limits.bytes)).await,
+            Err(error) => self.unheard(&error),
+            Ok(response) => self.follow(response, &mut sse::Reader::new(self.limits.bytes), again).await,
         }
     }
 
-    async fn follow(self: &Arc<Self>, response: Response<Arriving>, reader: &mut sse::Reader) -> Ended {
+    /// A stream that could not be opened, because the server may be gone.
+    fn unheard(&self, error: &UpstreamError) -> Ended {
+        self.doubt(error);
+        Ended::Failed
+    }
+
+    async fn follow(self: &Arc<Self>, response: Response<Arriving>, reader: &mut sse::Reader, again: bool) -> Ended {
         let status = response.status();
         let is_stream =
             response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         if !status.is_success() || !is_stream {
-            return if status.is_server_error() { Ended::Failed } else { Ended::Never };
+            return if status.is_server_error() {
+                self.unheard(&super::client::status(&response, false))
+            } else {
+                Ended::Never
+            };
+        }
+        if again {
+            self.desk.events().send(UpstreamEvent::ListeningAgain);
         }
         let outlet = self.outlet();
         let mut body = response.into_body();

@@ -7,8 +7,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::*;
+use crate::upstream::pipe::Exchange;
 use crate::upstream::pipe::tests::{Setup, exchange, setup, start};
-use crate::upstream::{Reply, UpstreamError, UpstreamLimits};
+use crate::upstream::{Reply, UpstreamError, UpstreamErrorKind, UpstreamLimits};
 
 /// Somebody with several calls under way, who answers when the test says so.
 struct Person {
@@ -70,7 +71,17 @@ impl People {
     }
 
     async fn calls(&mut self, person: &Arc<Person>, label: &'static str, able: bool) -> Calling {
-        let mut request = exchange(&self.setup.pipe);
+        self.calls_within(None, person, label, able).await
+    }
+
+    async fn calls_within(
+        &mut self,
+        timeout: Option<Duration>,
+        person: &Arc<Person>,
+        label: &'static str,
+        able: bool,
+    ) -> Calling {
+        let mut request = Exchange { timeout, ..exchange(&self.setup.pipe) };
         let observer = Through { person: person.clone(), label, able: AtomicBool::new(able) };
         request.observer = Some(Arc::new(observer));
         let id = request.id;
@@ -266,4 +277,66 @@ fn keys_are_equal_only_if_all_their_parts_are() {
     assert_eq!(CallerKey::of(&[b"ab", b"c"]), CallerKey::of(&[b"ab", b"c"]));
     assert_ne!(CallerKey::of(&[b"ab", b"c"]), CallerKey::of(&[b"a", b"bc"]));
     assert_ne!(CallerKey::of(&[b"ab"]), CallerKey::of(&[b"ab", b""]));
+}
+
+const TEN: Duration = Duration::from_secs(10);
+
+/// Whether a call ran out of its ten seconds.
+async fn ran_out(call: JoinHandle<Result<Reply, UpstreamError>>) -> bool {
+    let error = call.await.expect("no panic").expect_err("nobody answers");
+    *error.kind() == UpstreamErrorKind::Timeout { after: TEN }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_call_stands_still_while_somebody_thinks_and_goes_on_with_what_is_left() {
+    let mut people = People::gather();
+    let alice = people.person("alice");
+    let begun = Instant::now();
+    let (_, call) = people.calls_within(Some(TEN), &alice, "only", true).await;
+    for (before, thinks) in [(4, 600), (3, 900)] {
+        tokio::time::sleep(Duration::from_secs(before)).await;
+        people.asks("q").await;
+        assert_eq!(people.hears.recv().await.as_deref(), Some("only asked elicitation/create"));
+        tokio::time::sleep(Duration::from_secs(thinks)).await;
+        assert!(!call.is_finished(), "the call waits for a person");
+        answer(&alice, r#"{"action":"accept"}"#);
+        assert_eq!(people.setup.server.hears().await["result"]["action"], "accept");
+    }
+    assert!(ran_out(call).await);
+    assert_eq!(begun.elapsed().as_secs(), 10 + 600 + 900, "three seconds were left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_taken_back_stops_no_clock_any_longer() {
+    let mut people = People::gather();
+    let alice = people.person("alice");
+    let begun = Instant::now();
+    let (_, call) = people.calls_within(Some(TEN), &alice, "only", true).await;
+    people.asks("q").await;
+    assert_eq!(people.hears.recv().await.as_deref(), Some("only asked elicitation/create"));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let back = json!({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}});
+    people.setup.server.says(&back.to_string()).await;
+    assert!(ran_out(call).await);
+    assert_eq!(begun.elapsed().as_secs(), 10 + 60);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_call_that_may_have_caused_a_question_waits_for_its_answer_and_no_other() {
+    let mut people = People::gather();
+    let alice = people.person("alice");
+    let begun = Instant::now();
+    let (_, first) = people.calls_within(Some(TEN), &alice, "first", true).await;
+    let (_, second) = people.calls_within(Some(TEN), &alice, "second", true).await;
+    people.asks("q").await;
+    assert_eq!(people.hears.recv().await.as_deref(), Some("first asked elicitation/create"));
+    // This one came after the question.
+    let (_, third) = people.calls_within(Some(TEN), &alice, "third", true).await;
+    assert!(ran_out(third).await);
+    assert_eq!(begun.elapsed().as_secs(), 10);
+    tokio::time::sleep(Duration::from_secs(90)).await;
+    assert!(!first.is_finished() && !second.is_finished());
+    answer(&alice, r#"{"action":"accept"}"#);
+    assert!(ran_out(first).await && ran_out(second).await);
+    assert_eq!(begun.elapsed().as_secs(), 110);
 }

@@ -1,0 +1,382 @@
+//! What becomes of a server from one start to the next? It is reached, listed, listened to and looked at again from time to time, so that
+//! one that died or was replaced is noticed even if nobody calls it. What is gone is tried again after a growing pause.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use toolmark_core::text::visible;
+use toolmark_mcp::upstream::{
+    ConnectError, ConnectOptions, EventSender, ListError, Upstream, UpstreamError, UpstreamErrorKind, UpstreamEvent,
+    UpstreamLimits,
+};
+
+use super::{News, PackHandle, PackState, Way};
+use crate::listing::Listed;
+use crate::live::Hub;
+
+/// Where its log lines come from: what filters are written for, whichever file that is.
+const LOG: &str = "toolmark_gateway::pack";
+
+/// The first wait before a server is tried again, and the longest.
+const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// How long a server must have been there at least for waits to begin anew. One that starts and dies at once never was.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// How long after one listing the next may begin where the server says that something changed.
+const RELIST: Duration = Duration::from_millis(250);
+
+/// The same where it could not be reached.
+const DOUBTED: Duration = Duration::from_secs(1);
+
+/// The same where nothing says that anything changed: lists that are good no longer, and streams that were opened again.
+const LEAST: Duration = Duration::from_secs(5);
+
+/// How many lines of standard error are shown of a program that ended.
+const LAST_WORDS: usize = 5;
+
+/// How long it is waited for, and since when it is there.
+struct Life {
+    wait: Duration,
+    ready: Option<Instant>,
+}
+
+/// When the lists of a server are read again.
+struct Looks {
+    /// When they were read last.
+    last: Instant,
+    /// For how long they are good, if the server says so.
+    good_for: Option<Duration>,
+    /// When they are read the next time.
+    due: Option<Instant>,
+    /// The server was not reached since.
+    doubted: bool,
+}
+
+/// A look that showed nothing.
+struct Unseen {
+    why: String,
+    seems: Seems,
+}
+
+/// How a server looks that shows nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seems {
+    /// It is there, and cannot or will not list.
+    There,
+    /// It says nothing.
+    Silent,
+    /// It is not there.
+    Gone,
+}
+
+impl PackHandle {
+    /// Keeps the server running and the gateway informed, until it is stopped.
+    pub(crate) async fn supervise(self: Arc<Self>, news: mpsc::Sender<News>, hub: Arc<Hub>) {
+        if let Way::Unusable(why) = &self.way {
+            tracing::warn!(target: LOG, pack = %self.name, reason = %why, "a server cannot even be tried; a reload tries again");
+            return;
+        }
+        let mut wait = WAIT.0;
+        loop {
+            let (events, heard) = EventSender::channel(64);
+            let before = self.stderr.written();
+            let mut life = Life { wait, ready: None };
+            let why = tokio::select! {
+                () = self.stop.cancelled() => return,
+                why = self.live(events, heard, &news, &mut life) => why,
+            };
+            if self.stop.is_cancelled() {
+                return;
+            }
+            self.upstream.store(None);
+            wait = life.wait;
+            if life.ready.is_some_and(|since| since.elapsed() >= SETTLED.max(wait / 2)) {
+                wait = WAIT.0;
+            }
+            let state = PackState::Unavailable(visible(&why, 500));
+            // Who waits for a login looks every second, and says so once.
+            if wait > WAIT.0 || self.state() != state {
+                tracing::warn!(target: LOG, pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
+            }
+            for line in last_words(&self.stderr.lines(), self.stderr.written() - before) {
+                let line = hub.redactor().text(line);
+                tracing::warn!(target: LOG, pack = %self.name, line = %visible(&line, 500), "it wrote to standard error");
+            }
+            self.set(state);
+            let _ = news.send(News::State).await;
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = tokio::time::sleep(wait) => {}
+            }
+            wait = (wait * 2).min(WAIT.1);
+            self.restarts.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// From one start to the end. Says why it ended.
+    async fn live(
+        self: &Arc<Self>,
+        events: EventSender,
+        mut heard: mpsc::Receiver<UpstreamEvent>,
+        news: &mpsc::Sender<News>,
+        life: &mut Life,
+    ) -> String {
+        let by = Instant::now() + self.start_limit();
+        let connected = match &self.way {
+            Way::Configured(way) => Upstream::connect(way.0.clone(), way.1.clone(), events).await,
+            Way::Built(build) => {
+                let (ours, theirs) = build();
+                Upstream::over(ours, theirs, ConnectOptions::default(), events).await
+            }
+            Way::Unusable(why) => return why.clone(),
+        };
+        let upstream = match connected {
+            Ok(upstream) => Arc::new(upstream),
+            Err(error) => {
+                // Whoever logs in does not want to wait as long as a broken server may take.
+                if needs_login(&error) {
+                    life.wait = WAIT.0;
+                }
+                return error.to_string();
+            }
+        };
+        // Before its tools are listed: who sees them may call them.
+        self.upstream.store(Some(Arc::clone(&upstream)));
+        let good_for = match self.look(&upstream, news, by).await {
+            Ok(good_for) => good_for,
+            Err(unseen) => {
+                upstream.close().await;
+                return unseen.why;
+            }
+        };
+        self.wishes.renew(&upstream).await;
+        self.upstream.store(Some(Arc::clone(&upstream)));
+        // Whoever stops us looks first and cancels before: one of the two sees the other.
+        if self.stop.is_cancelled() {
+            upstream.close().await;
+            return "the gateway is stopping".into();
+        }
+        self.set(PackState::Ready);
+        tracing::info!(target: LOG, pack = %self.name, restarts = self.restarts(), "a server is ready");
+        life.ready = Some(Instant::now());
+        let _ = news.send(News::State).await;
+        self.watch(&upstream, &mut heard, news, good_for).await
+    }
+
+    /// Listens to a server and looks at it again from time to time, until it is gone. Says why.
+    async fn watch(
+        self: &Arc<Self>,
+        upstream: &Arc<Upstream>,
+        heard: &mut mpsc::Receiver<UpstreamEvent>,
+        news: &mpsc::Sender<News>,
+        good_for: Option<Duration>,
+    ) -> String {
+        let mut looks = Looks::done(good_for, self.refresh());
+        loop {
+            let event = tokio::select! {
+                event = heard.recv() => event,
+                () = looks.is_due() => {
+                    match self.look_again(upstream, news).await {
+                        Ok(good_for) => looks = Looks::done(good_for, self.refresh()),
+                        Err(unseen) if self.is_gone(&unseen) && looks.doubted => {
+                            self.leave(upstream).await;
+                            return unseen.why;
+                        }
+                        Err(unseen) => {
+                            tracing::warn!(target: LOG, pack = %self.name, reason = %unseen.why, "a list could not be read again");
+                            looks = Looks::done(looks.good_for, self.refresh());
+                            // Once may be chance.
+                            if self.is_gone(&unseen) {
+                                looks.doubt();
+                            }
+                        }
+                    }
+                    continue;
+                }
+                () = self.tuned.notified() => {
+                    looks.within(self.refresh());
+                    continue;
+                }
+            };
+            match event {
+                None => return "the connection ended".into(),
+                // A server that calls its list changed all the time is asked once in a while.
+                Some(UpstreamEvent::ListChanged(_)) => looks.soon(RELIST),
+                Some(UpstreamEvent::Reconnected) => {
+                    self.wishes.renew(upstream).await;
+                    looks.soon(RELIST);
+                }
+                Some(UpstreamEvent::ListeningAgain) => looks.soon(LEAST),
+                Some(UpstreamEvent::Unreached(why)) => {
+                    tracing::debug!(target: LOG, pack = %self.name, reason = %visible(&why, 500), "a server may be gone");
+                    looks.doubt();
+                }
+                Some(UpstreamEvent::ResourceUpdated(params)) => {
+                    let params = toolmark_mcp::wire::RawObject::read(params, toolmark_mcp::wire::Limits::default());
+                    let uri = params.ok().and_then(|params| params.text("uri").map(std::borrow::Cow::into_owned));
+                    if let Some(uri) = uri {
+                        let _ = news.send(News::Resource(self.name.clone(), uri)).await;
+                    }
+                }
+                // It belongs to no call, so nobody knows which client it is for: another caller's data could be in it.
+                Some(UpstreamEvent::Log(params)) => {
+                    tracing::debug!(target: LOG, pack = %self.name, message = %visible(&String::from_utf8_lossy(&params), 500), "a server says");
+                }
+                Some(UpstreamEvent::Declined { method, reason }) => {
+                    tracing::warn!(target: LOG, pack = %self.name, %method, %reason, "a question of a server was put to nobody");
+                }
+                Some(UpstreamEvent::Closed(why)) => return why,
+            }
+        }
+    }
+
+    /// Whether nobody is there. A program that says nothing may be busy with a call; had it ended, that would be known.
+    fn is_gone(&self, unseen: &Unseen) -> bool {
+        match unseen.seems {
+            Seems::There => false,
+            Seems::Silent => self.is_elsewhere(),
+            Seems::Gone => true,
+        }
+    }
+
+    /// Gives up a connection to a server that does not answer. Calls that are under way over HTTP may still be answered, by a server that
+    /// takes no new ones while it ends; a program is made to end.
+    async fn leave(&self, upstream: &Upstream) {
+        if !self.is_called() {
+            upstream.close().await;
+        }
+    }
+
+    /// Looks whether a server is still there and the same.
+    async fn look_again(
+        self: &Arc<Self>,
+        upstream: &Upstream,
+        news: &mpsc::Sender<News>,
+    ) -> Result<Option<Duration>, Unseen> {
+        let by = Instant::now() + self.start_limit();
+        let known = tokio::time::timeout_at(by, upstream.renew_acquaintance()).await;
+        known.map_err(|_| self.late())?.map_err(|error| Unseen::from(&error))?;
+        self.look(upstream, news, by).await
+    }
+
+    /// Reads all lists and passes them on. Says for how long they are good, if the server does.
+    async fn look(
+        self: &Arc<Self>,
+        upstream: &Upstream,
+        news: &mpsc::Sender<News>,
+        by: Instant,
+    ) -> Result<Option<Duration>, Unseen> {
+        let listed = tokio::time::timeout_at(by, Listed::of(upstream)).await;
+        let (listed, good_for) = listed.map_err(|_| self.late())?.map_err(|error| Unseen::from(&error))?;
+        let (taken, waits) = oneshot::channel();
+        let _ = news.send(News::Listed(Arc::clone(self), Box::new(listed), taken)).await;
+        // A pack is ready when clients see its tools. A gateway that is gone takes nothing in.
+        let _ = waits.await;
+        Ok(good_for)
+    }
+
+    fn late(&self) -> Unseen {
+        let why = format!("it did not list what it offers within {} ms", self.start_limit().as_millis());
+        Unseen { why, seems: Seems::Silent }
+    }
+
+    /// How long the server may take to start and list what it offers.
+    fn start_limit(&self) -> Duration {
+        match &self.way {
+            Way::Configured(way) => way.1.limits.connect,
+            Way::Built(_) | Way::Unusable(_) => UpstreamLimits::default().connect,
+        }
+    }
+}
+
+impl Looks {
+    /// The lists were read just now, and are read again when they are good no longer, or when the operator wants that.
+    fn done(good_for: Option<Duration>, refresh: Option<Duration>) -> Self {
+        let mut looks = Self { last: Instant::now(), good_for, due: None, doubted: false };
+        looks.within(refresh);
+        looks
+    }
+
+    /// Takes over how often the operator wants them to be read.
+    fn within(&mut self, refresh: Option<Duration>) {
+        let times = [self.good_for.map(|time| time.max(LEAST)), refresh.map(jittered)];
+        if let Some(time) = times.into_iter().flatten().min() {
+            self.soon(time);
+        }
+    }
+
+    /// The next look is so long after the last at the latest.
+    fn soon(&mut self, after: Duration) {
+        // What is never is no time.
+        let Some(at) = self.last.checked_add(after) else { return };
+        self.due = Some(self.due.map_or(at, |due| due.min(at)));
+    }
+
+    /// The server could not be reached.
+    fn doubt(&mut self) {
+        self.doubted = true;
+        self.soon(DOUBTED);
+    }
+
+    async fn is_due(&self) {
+        match self.due {
+            Some(due) => tokio::time::sleep_until(due).await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl From<&ListError> for Unseen {
+    fn from(error: &ListError) -> Self {
+        let seems = if let ListError::Request(error) = error { seems(error) } else { Seems::There };
+        Self { why: error.to_string(), seems }
+    }
+}
+
+impl From<&ConnectError> for Unseen {
+    fn from(error: &ConnectError) -> Self {
+        // Who answers in another way than before is another server.
+        let seems = if let ConnectError::Request(error) = error { seems(error) } else { Seems::Gone };
+        Self { why: error.to_string(), seems }
+    }
+}
+
+/// Whether a server that fails in this way has to be reached anew. One that has too much to do, or says something that cannot be
+/// understood, is there.
+fn seems(error: &UpstreamError) -> Seems {
+    match error.kind() {
+        UpstreamErrorKind::Timeout { .. } => Seems::Silent,
+        UpstreamErrorKind::Closed { .. }
+        | UpstreamErrorKind::Transport { .. }
+        | UpstreamErrorKind::SessionLost
+        | UpstreamErrorKind::Credentials(_)
+        | UpstreamErrorKind::Status { status: 401 | 403 | 404 | 410 | 502..=504, .. } => Seems::Gone,
+        _ => Seems::There,
+    }
+}
+
+/// A time up to a tenth shorter or longer, so that many packs and gateways do not all look at once.
+fn jittered(time: Duration) -> Duration {
+    let random = RandomState::new().build_hasher().finish() % 201;
+    let thousandths = 900 + u32::try_from(random).unwrap_or_default();
+    time.checked_mul(thousandths).map_or(time, |time| time / 1000)
+}
+
+/// The last lines of a program that ended, of those that it wrote since it was started. One that is tried in both eras says things twice.
+pub(super) fn last_words(lines: &[String], written: u64) -> Vec<&String> {
+    let new = usize::try_from(written).unwrap_or(usize::MAX).min(lines.len());
+    let mut words: Vec<&String> = lines.iter().skip(lines.len() - new).collect();
+    words.dedup();
+    let old = words.len().saturating_sub(LAST_WORDS);
+    words.split_off(old)
+}
+
+fn needs_login(error: &ConnectError) -> bool {
+    let ConnectError::Request(error) = error else { return false };
+    matches!(error.kind(), UpstreamErrorKind::Credentials(missing) if missing.needs_login)
+}

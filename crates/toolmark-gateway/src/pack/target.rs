@@ -1,0 +1,129 @@
+//! Where is a pack, and what are its tools called to come from? Secrets are in neither name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use toolmark_config::values::{Filled, Part, Secret, Template, Transport};
+use toolmark_config::{Connection, UpstreamAuth};
+use toolmark_core::text::visible;
+use toolmark_core::tool::Source;
+use toolmark_mcp::upstream::Target;
+
+/// Where the tools of a pack come from.
+pub(super) fn source(connection: &Connection, written: &[Template]) -> Result<Source, String> {
+    match connection {
+        Connection::Stdio(stdio) => {
+            let program = stdio.command.expose().rsplit('/').next().unwrap_or_default();
+            Ok(Source::new(&format!("stdio:{program}#{}", fingerprint(written))))
+        }
+        Connection::Http(http) => {
+            let url = address(&http.url)?;
+            Ok(Source::new(&format!(
+                "{}://{}{}",
+                url.scheme_str().unwrap_or("http"),
+                url.authority()
+                    .map(|authority| authority.as_str().rsplit('@').next().unwrap_or_default())
+                    .unwrap_or_default(),
+                named_path(&http.url, &url)
+            )))
+        }
+    }
+}
+
+/// Where a pack is. Relative paths start from a directory.
+pub(super) fn target(connection: &Connection, directory: &Path) -> Result<Target, String> {
+    match connection {
+        Connection::Stdio(stdio) => {
+            let args: Vec<String> = stdio.args.iter().map(|arg| arg.expose().to_owned()).collect();
+            let mut env: BTreeMap<String, String> =
+                stdio.inherit_env.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?))).collect();
+            if let Some(path) = &stdio.env_file {
+                let text = std::fs::read_to_string(directory.join(path.expose())).map_err(|error| {
+                    format!("its `env_file` `{}` cannot be read: {error}", visible(path.expose(), 300))
+                })?;
+                let more = toolmark_config::env_file::read(&text, "env_file").map_err(|error| error.to_string())?;
+                env.extend(more.into_iter().map(|(name, value)| (name, value.expose().to_owned())));
+            }
+            env.extend(stdio.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())));
+            let command = stdio.command.expose().to_owned();
+            let cwd = stdio.cwd.as_ref().map(|cwd| directory.join(cwd.expose()));
+            Ok(Target::Stdio { command, args, env, cwd })
+        }
+        Connection::Http(http) => {
+            let url = address(&http.url)?;
+            let mut headers = HeaderMap::new();
+            let mut insert = |name: &str, value: &str| -> Result<(), String> {
+                let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
+                let mut value =
+                    HeaderValue::try_from(value).map_err(|_| format!("the header `{name}` has no valid value"))?;
+                value.set_sensitive(true);
+                headers.insert(name, value);
+                Ok(())
+            };
+            for (name, value) in &http.headers {
+                insert(name, value.expose())?;
+            }
+            match &http.auth {
+                Some(UpstreamAuth::Bearer(token)) => insert("authorization", &format!("Bearer {}", token.expose()))?,
+                // Shown request by request, since it changes.
+                Some(UpstreamAuth::OAuth { .. }) | None => {}
+            }
+            Ok(match http.transport {
+                Transport::Sse => Target::Sse { url, headers },
+                Transport::Http => Target::Http { url, headers },
+            })
+        }
+    }
+}
+
+fn address(written: &Filled) -> Result<http::Uri, String> {
+    written.text.expose().parse().map_err(|error| format!("its `url` is no address: {error}"))
+}
+
+/// The path of an address with variables by their names, as in the arguments of a program. The host is that which is really called:
+/// another one is another source, and it is no secret, since everybody on the way reads it.
+fn named_path(written: &Filled, url: &http::Uri) -> String {
+    if written.variables.is_empty() {
+        return url.path().to_owned();
+    }
+    let text = written.text.expose();
+    let host = text.find("://").map_or(0, |at| at + 3);
+    let after = |at: usize, ends: &[char]| {
+        let rest = text.get(at..).unwrap_or_default();
+        at + rest.find(ends).unwrap_or(rest.len())
+    };
+    let start = after(host, &['/', '?', '#']);
+    let end = after(start, &['?', '#']);
+    let (mut named, mut at) = (String::new(), start);
+    for (value, name) in written.variables.iter().filter(|(value, _)| value.start < end && value.end > start) {
+        named.push_str(text.get(at..value.start).unwrap_or_default());
+        named.push_str(&format!("${{{name}}}"));
+        at = value.end.min(end);
+    }
+    named.push_str(text.get(at..end).unwrap_or_default());
+    // Also where there is no path, and where a variable brings host and path at once.
+    if named.starts_with('/') { named } else { format!("/{named}") }
+}
+
+/// Tells the arguments of a program from others, as they are written: a variable counts by its name, so that a secret that is rotated
+/// makes no other source of it, and nothing that could be guessed at is in its name.
+fn fingerprint(written: &[Template]) -> String {
+    let plain: Option<Vec<Secret>> = written.iter().map(Template::as_literal).collect();
+    let text = match plain {
+        Some(plain) => plain.iter().map(Secret::expose).collect::<Vec<_>>().join("\0"),
+        None => {
+            let part = |part: &Part| match part {
+                Part::Literal(text) => json!({"text": text.expose()}),
+                Part::Variable { name, default } => {
+                    json!({"variable": name, "default": default.as_ref().map(Secret::expose)})
+                }
+            };
+            let argument = |template: &Template| Value::from_iter(template.parts().iter().map(part));
+            Value::from_iter(written.iter().map(argument)).to_string()
+        }
+    };
+    Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
