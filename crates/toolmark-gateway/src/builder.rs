@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -17,6 +18,7 @@ use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
+use toolmark_mcp::upstream::UpstreamLimits;
 use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_models::Model;
 use toolmark_runtime::approve::Desk;
@@ -58,6 +60,7 @@ pub struct GatewayBuilder {
     pins: PinBook,
     listed: BTreeMap<PackName, Arc<Listed>>,
     baselines: Baselines,
+    grace: Duration,
 }
 
 /// What is remembered of packs that need not be there.
@@ -121,7 +124,15 @@ impl GatewayBuilder {
             pins: PinBook::default(),
             listed: BTreeMap::new(),
             baselines: Baselines::default(),
+            grace: UpstreamLimits::default().grace,
         }
+    }
+
+    /// How long a server may take to end once its input is closed, and again once it is asked to.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
     }
 
     /// What was approved.
@@ -205,9 +216,9 @@ impl GatewayBuilder {
         }
         // What is wrong with packs is said when they are started.
         let packs = if self.asks {
-            handles(&self.config, &self.directory, self.vault.as_ref())
+            handles(&self.config, &self.directory, self.vault.as_ref(), self.grace)
         } else {
-            recognised(&self.config, &self.directory, self.vault.as_ref())
+            recognised(&self.config, &self.directory, self.vault.as_ref(), self.grace)
         };
         for (name, pack) in packs.unwrap_or_default() {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
@@ -223,7 +234,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used.
     pub fn remembered(&self) -> Result<Remembered, StartGatewayError> {
-        let packs = recognised(&self.config, &self.directory, self.vault.as_ref())?;
+        let packs = recognised(&self.config, &self.directory, self.vault.as_ref(), self.grace)?;
         let listed = with_locked(self.listed.clone(), self.lock.as_ref(), &packs);
         let mut unseen: Vec<_> = packs.keys().filter(|name| !listed.contains_key(*name)).cloned().collect();
         unseen.sort();
@@ -263,7 +274,7 @@ impl GatewayBuilder {
         build: impl Fn() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) + Send + Sync + 'static,
     ) -> Self {
         let source = toolmark_core::tool::Source::new(&format!("built-in:{name}"));
-        let timeout = std::time::Duration::from_secs(30);
+        let timeout = Duration::from_secs(30);
         self.built.push(PackHandle::new(name, source, timeout, Way::Built(Box::new(build))));
         self
     }
@@ -273,7 +284,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
     pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
-        let configured = handles(&self.config, &self.directory, self.vault.as_ref())?;
+        let configured = handles(&self.config, &self.directory, self.vault.as_ref(), self.grace)?;
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
@@ -320,6 +331,7 @@ impl GatewayBuilder {
             model: self.model,
             node: self.node,
             options: self.options,
+            grace: self.grace,
             names,
             pins: self.pins,
             changes,
@@ -363,8 +375,9 @@ pub(crate) fn handles(
     config: &Config,
     directory: &Path,
     vault: Option<&Vault>,
+    grace: Duration,
 ) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
-    handles_in(config, directory, vault, &|name| std::env::var(name).ok())
+    handles_in(config, directory, vault, grace, &|name| std::env::var(name).ok())
 }
 
 /// The same for whoever starts none of them and only wants to know which they are: a variable that is not set, such as a token, stands for
@@ -373,19 +386,21 @@ fn recognised(
     config: &Config,
     directory: &Path,
     vault: Option<&Vault>,
+    grace: Duration,
 ) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let error = match handles(config, directory, vault) {
+    let error = match handles(config, directory, vault, grace) {
         Ok(packs) => return Ok(packs),
         Err(error) => error,
     };
-    handles_in(config, directory, vault, &|name| set(name).or_else(|| Some(name.to_owned()))).map_err(|_| error)
+    handles_in(config, directory, vault, grace, &|name| set(name).or_else(|| Some(name.to_owned()))).map_err(|_| error)
 }
 
 fn handles_in(
     config: &Config,
     directory: &Path,
     vault: Option<&Vault>,
+    grace: Duration,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
     let expanded = config.expand(&environment);
@@ -393,7 +408,7 @@ fn handles_in(
     let (mut packs, mut problems) = (HashMap::new(), Vec::new());
     for (name, connection) in &expanded.connections {
         let Some(settings) = config.packs.get(name) else { continue };
-        match PackHandle::configured(name.clone(), settings, connection, directory, vault) {
+        match PackHandle::configured(name.clone(), settings, connection, directory, vault, grace) {
             Ok(pack) => {
                 packs.insert(name.clone(), pack);
             }

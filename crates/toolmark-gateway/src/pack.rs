@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use toolmark_config::sections;
 use toolmark_config::values::{Era as WrittenEra, Filled, Part, Secret, Template, Transport};
 use toolmark_config::{Connection, UpstreamAuth};
@@ -89,6 +90,8 @@ pub struct PackHandle {
     restarts: Arc<AtomicU64>,
     /// What its program writes to standard error, kept from one start to the next.
     stderr: StderrTail,
+    /// Whoever keeps it running, and the programs that were started for it and have not ended.
+    at_work: TaskTracker,
 }
 
 /// What a pack tells the gateway.
@@ -109,6 +112,7 @@ impl PackHandle {
         connection: &Connection,
         directory: &Path,
         vault: Option<&Vault>,
+        grace: Duration,
     ) -> Result<Self, String> {
         let (target, source) = target(connection, &pack.args, directory)?;
         let auth = if let Connection::Http(http) = connection { http.auth.clone() } else { None };
@@ -122,9 +126,10 @@ impl PackHandle {
             in_flight: pack.limits.calls as usize,
             queue: pack.limits.queue as usize,
             bytes: pack.limits.result_bytes.as_usize(),
+            grace,
             ..UpstreamLimits::default()
         };
-        let stderr = StderrTail::new(limits.stderr_lines);
+        let (stderr, at_work) = (StderrTail::new(limits.stderr_lines), TaskTracker::new());
         let era = match pack.era {
             WrittenEra::Auto => None,
             WrittenEra::Sessions => Some(Era::Session),
@@ -140,6 +145,7 @@ impl PackHandle {
             trust,
             limits,
             stderr: Some(stderr.clone()),
+            programs: at_work.clone(),
             ..ConnectOptions::default()
         };
         let breaker = Breaker::new(pack.limits.failures, pack.limits.rest);
@@ -147,6 +153,7 @@ impl PackHandle {
             auth,
             breaker,
             stderr,
+            at_work,
             ..Self::new(name, source, pack.limits.timeout, Way::Configured(Box::new((target, options))))
         })
     }
@@ -189,6 +196,7 @@ impl PackHandle {
             breaker: Breaker::new(5, Duration::from_secs(10)),
             restarts: Arc::default(),
             stderr: StderrTail::new(1),
+            at_work: TaskTracker::new(),
         }
     }
 
@@ -242,12 +250,14 @@ impl PackHandle {
         &self.wishes
     }
 
-    /// Ends it and whatever it started.
+    /// Ends it and whatever it started, also a program that has not said yet who it is.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
         if let Some(upstream) = self.upstream.swap(None) {
             upstream.close().await;
         }
+        self.at_work.close();
+        self.at_work.wait().await;
         self.set(PackState::Stopped);
     }
 
@@ -267,12 +277,15 @@ impl PackHandle {
 
     /// Keeps the server running and the gateway informed, until it is stopped.
     pub(crate) async fn supervise(self: Arc<Self>, news: mpsc::Sender<News>) {
+        let _at_work = self.at_work.token();
         let mut wait = WAIT.0;
         loop {
             let (events, heard) = EventSender::channel(64);
             let before = self.stderr.written();
             let life = self.live(events, heard, &news, &mut wait);
             let why = tokio::select! {
+                // First: whoever stops us before we began must not find a program later.
+                biased;
                 () = self.stop.cancelled() => return,
                 why = life => why,
             };

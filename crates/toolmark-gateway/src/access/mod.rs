@@ -19,8 +19,8 @@ use toolmark_mcp::downstream::{Binding, Caller};
 use toolmark_store::{Scope, Store};
 
 pub use limits::{Limiter, Permit, TooMuch};
-pub(crate) use refusal::WELL_KNOWN;
 pub use refusal::{Refusal, Why};
+pub(crate) use refusal::{WELL_KNOWN, refused};
 
 use jwt::Issuer;
 use tokens::KnownTokens;

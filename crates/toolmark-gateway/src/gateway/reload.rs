@@ -38,7 +38,7 @@ impl Gateway {
     /// # Errors
     /// [`StartGatewayError`] with everything that is wrong; then everything is as before.
     pub async fn reload(self: &Arc<Self>, config: Config, lock: Option<Lock>) -> Result<Reloaded, StartGatewayError> {
-        let mut made = handles(&config, &self.directory, self.vault.as_ref())?;
+        let mut made = handles(&config, &self.directory, self.vault.as_ref(), self.grace)?;
         let labels = Arc::new(Labels::read(&config, &self.directory).map_err(StartGatewayError::new)?);
         let recalled = self.recalled(&made).await;
         let baselines = match &self.store {
