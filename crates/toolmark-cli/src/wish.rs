@@ -51,7 +51,7 @@ impl Wish {
     }
 
     /// Waits until somebody wants it to end; called again, for one more who does.
-    pub(crate) async fn to_end(&mut self) {
+    pub(crate) async fn heard(&mut self) {
         #[cfg(unix)]
         tokio::select! {
             _ = self.interrupt.recv() => {}
@@ -77,7 +77,7 @@ impl Hangup {
                 return;
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -52,7 +52,7 @@ impl Piped {
         self.answer()
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         self.ask("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
@@ -66,9 +66,9 @@ impl Piped {
         let status = loop {
             match self.child.try_wait().expect("its state") {
                 Some(status) => break status,
-                None if Instant::now() > until => panic!("it does not end"),
-                None => std::thread::sleep(Duration::from_millis(10)),
+                None => assert!(Instant::now() < until, "it does not end"),
             }
+            std::thread::sleep(Duration::from_millis(10));
         };
         assert!(status.success(), "{status}");
     }
@@ -83,10 +83,11 @@ impl Drop for Piped {
 
 /// A request of 2026-07-28.
 fn request(method: &str, mut params: Value) -> String {
-    params["_meta"] = json!({
+    let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
+    params.as_object_mut().expect("an object").insert("_meta".to_owned(), meta);
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()
 }
 
@@ -142,7 +143,7 @@ fn a_server_that_does_not_end_by_itself_is_gone_when_the_client_closes_the_pipe(
     for script in [DEAF, STUBBORN] {
         let folder = with_script(script);
         let mut gateway = Piped::start(folder.path(), "sqlite::memory:", &[]);
-        assert_eq!(gateway.call("read_query", json!({"query": "SELECT 1 AS one"}))["result"]["isError"], false);
+        assert_eq!(gateway.call("read_query", &json!({"query": "SELECT 1 AS one"}))["result"]["isError"], false);
         let server = pid(folder.path());
         assert!(!is_gone(server));
         gateway.input = None;
@@ -156,7 +157,7 @@ fn a_server_that_does_not_end_by_itself_is_gone_when_toolmark_is_told_to_end() {
     for (script, signal) in [(DEAF, Signal::TERM), (STUBBORN, Signal::INT)] {
         let folder = with_script(script);
         let mut gateway = Piped::start(folder.path(), "sqlite::memory:", &[]);
-        assert_eq!(gateway.call("read_query", json!({"query": "SELECT 1 AS one"}))["result"]["isError"], false);
+        assert_eq!(gateway.call("read_query", &json!({"query": "SELECT 1 AS one"}))["result"]["isError"], false);
         let server = pid(folder.path());
         gateway.signal(signal);
         gateway.ended();
@@ -183,7 +184,7 @@ fn a_server_that_never_said_who_it_is_is_gone_too() {
 fn whoever_is_told_to_end_twice_does_not_wait_for_servers() {
     let folder = with_script(STUBBORN);
     let mut gateway = Piped::start(folder.path(), "sqlite::memory:", &[]);
-    gateway.call("read_query", json!({"query": "SELECT 1 AS one"}));
+    gateway.call("read_query", &json!({"query": "SELECT 1 AS one"}));
     let server = pid(folder.path());
     gateway.signal(Signal::TERM);
     std::thread::sleep(Duration::from_millis(50));
@@ -200,7 +201,7 @@ fn whoever_is_told_to_end_twice_does_not_wait_for_servers() {
 fn the_last_call_is_in_the_audit_when_toolmark_is_told_to_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut gateway = Piped::start(folder.path(), "calls.db", &[]);
-    assert_eq!(gateway.call("read_query", json!({"query": "SELECT 1 AS one"}))["result"]["isError"], false);
+    assert_eq!(gateway.call("read_query", &json!({"query": "SELECT 1 AS one"}))["result"]["isError"], false);
     gateway.signal(Signal::TERM);
     gateway.ended();
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
@@ -252,9 +253,9 @@ fn the_task_and_the_profile_of_the_command_line_hold_for_every_call() {
     let made = names(&mut gateway);
     let name = made.iter().find(|name| name.ends_with("read_query")).cloned().unwrap_or_default();
     assert!(name.starts_with("stubborn"), "{made:?}");
-    let read = gateway.call(&name, json!({"query": "SELECT count(*) AS n FROM users"}));
+    let read = gateway.call(&name, &json!({"query": "SELECT count(*) AS n FROM users"}));
     assert_eq!(read["result"]["structuredContent"]["rows"][0]["n"], 8, "{read}");
-    let refused = gateway.call(&name.replace("read_query", "create_issue"), json!({"title": "A new one"}));
+    let refused = gateway.call(&name.replace("read_query", "create_issue"), &json!({"title": "A new one"}));
     assert_eq!(refused["result"]["isError"], true, "{refused}");
     assert!(text(&refused).contains("task `read-only`"), "{refused}");
 }

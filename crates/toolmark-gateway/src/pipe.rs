@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use toolmark_mcp::downstream::{Binding, Caller, Endpoint};
 use toolmark_store::StoreError;
 
-use crate::access::Limiter;
+use crate::access::Alone;
 use crate::gateway::Gateway;
 use crate::service::Front;
 
@@ -18,7 +18,7 @@ const CALLER: &str = "local";
 pub struct Piped {
     gateway: Arc<Gateway>,
     endpoint: Endpoint<Front>,
-    limiter: Limiter,
+    limiter: Alone,
 }
 
 impl Piped {
@@ -28,7 +28,7 @@ impl Piped {
     /// [`StoreError`] when the store cannot be used.
     pub async fn new(gateway: Arc<Gateway>) -> Result<Self, StoreError> {
         let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), gateway.settings().await?);
-        let limiter = Limiter::new(&gateway.snapshot().config().gateway.limits);
+        let limiter = Alone::new(&gateway.snapshot().config().gateway.limits);
         Ok(Self { gateway, endpoint, limiter })
     }
 
@@ -50,8 +50,8 @@ impl Piped {
         // Ends with this, however this ends.
         let mut teller = JoinSet::new();
         teller.spawn(Front::tell(self.endpoint.clone(), self.gateway.changes()));
-        let (principal, caller) = (Arc::from(CALLER), Caller::new(CALLER).bound_to(Arc::new(binding)));
-        let admit = || self.limiter.take(&principal).map_err(|error| error.fault());
+        let caller = Caller::new(CALLER).bound_to(Arc::new(binding));
+        let admit = || self.limiter.take().map_err(|error| error.fault());
         self.endpoint.stdio_until(reader, writer, caller, admit, end).await
     }
 }

@@ -93,7 +93,7 @@ async fn serve(
     let mut served = std::pin::pin!(converse(arguments, &gateway, followed, end));
     let served = tokio::select! {
         served = &mut served => served,
-        () = wish.to_end() => {
+        () = wish.heard() => {
             drop(told);
             served.await
         }
@@ -101,7 +101,7 @@ async fn serve(
     // Whoever asks once more does not want to wait for servers that take their time.
     tokio::select! {
         () = gateway.stop() => {}
-        () = wish.to_end() => {}
+        () = wish.heard() => {}
     }
     served
 }

@@ -102,10 +102,10 @@ async fn serve(
     introduce(&gateway, address, demo, console.as_deref())?;
     match followed {
         Some(followed) => tokio::select! {
-            () = wish.to_end() => {}
+            () = wish.heard() => {}
             () = followed.follow(&gateway) => {}
         },
-        None => wish.to_end().await,
+        None => wish.heard().await,
     }
     output::note("stopping");
     stop.cancel();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::values::{Part, Template};
+use crate::values::{Part, Secret, Template};
 
 const MASK: &str = "••••";
 
@@ -50,7 +50,7 @@ pub(super) fn address(url: &Template) -> String {
 pub(super) fn argument(program: Option<&Template>, args: &[Template], at: usize) -> Option<String> {
     let text = args.get(at)?;
     let before = at.checked_sub(1).and_then(|before| args.get(before)).and_then(Template::as_literal);
-    let flag = before.as_ref().map(|before| before.expose()).filter(|before| before.starts_with('-'));
+    let flag = before.as_ref().map(Secret::expose).filter(|before| before.starts_with('-'));
     let written = text.written();
     let written = written.expose();
     let own = || args.iter().take(at.saturating_sub(1)).all(|arg| arg.written().expose().starts_with('-'));
@@ -135,7 +135,7 @@ fn is_password_flag(flag: &str, value: &str, program: Option<&Template>, of_laun
     let launcher =
         matches!(program, "npx" | "npm" | "pnpm" | "bunx" | "yarn" | "uv" | "uvx" | "pipx" | "node" | "deno");
     match flag {
-        "-p" | "-P" | "-pw" | "-w" => !port && !place && !(launcher && of_launcher),
+        "-p" | "-P" | "-pw" => !(port || place || (launcher && of_launcher)),
         "-a" => program.starts_with("redis"),
         _ => false,
     }
