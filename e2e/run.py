@@ -7,12 +7,13 @@ import traceback
 
 import approvals
 import login
+import pipes
 import scenarios
 from desk import Desk
 from stage import Stage
 
 # What each list of scenarios is played on. A stage makes the folder of work anew, so it comes first.
-PLAYS = [(Stage, scenarios.ALL), (Desk, approvals.ALL), (login.Door, login.ALL)]
+PLAYS = [(Stage, scenarios.ALL), (pipes.Pipes, pipes.ALL), (Desk, approvals.ALL), (login.Door, login.ALL)]
 
 
 def innermost(error):

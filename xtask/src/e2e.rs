@@ -18,7 +18,7 @@ pub(crate) struct EndToEnd;
 const PYTHON: [&str; 3] = ["servers", "sqlite", "client"];
 
 /// What is played, and by whom.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 14] = [
     "run.py",
     "stage.py",
     "scenarios.py",
@@ -30,6 +30,9 @@ const SCRIPTS: [&str; 11] = [
     "approvals.toml",
     "authority.ts",
     "login.py",
+    "pipes.py",
+    "pipe.ts",
+    "pipes.toml",
 ];
 
 impl EndToEnd {

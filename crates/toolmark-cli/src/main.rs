@@ -16,6 +16,7 @@ mod place;
 mod questions;
 mod remote;
 mod who;
+mod wish;
 mod workspace;
 
 use std::process::ExitCode;

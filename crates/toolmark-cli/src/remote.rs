@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::text::visible;
 use toolmark_mcp::upstream::{
-    ConnectError, ConnectOptions, EventSender, Target, Upstream, UpstreamErrorKind, UpstreamLimits,
+    ConnectError, ConnectOptions, EventSender, Said, Target, Upstream, UpstreamErrorKind, UpstreamLimits,
 };
 
 use crate::exit::Exit;
@@ -26,7 +26,7 @@ const TOKEN: &str = "TOOLMARK_TOKEN";
 #[derive(Debug, Args)]
 pub(crate) struct Remote {
     /// Where the gateway is
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7319/mcp")]
+    #[arg(long, visible_alias = "at", value_name = "URL", default_value = "http://127.0.0.1:7319/mcp")]
     url: String,
 
     /// The task whose expectation holds for every call
@@ -51,10 +51,29 @@ enum NoGateway {
     Token(String),
     #[error("nothing answers at `{0}`: {1}")]
     Nobody(String, String),
-    #[error("the gateway at `{0}` does not let us in (status {1})")]
-    Denied(String, u16),
-    #[error("there is nothing at `{0}` (status 404)")]
-    Nothing(String),
+    #[error("the gateway at `{0}` does not let us in (status {1}{2})")]
+    Denied(String, u16, String),
+    #[error("the gateway at `{0}` turns us away: {2}")]
+    TurnedAway(String, Turned, String),
+    #[error("there is no MCP at `{0}` (status {1})")]
+    Nothing(String, u16),
+}
+
+/// What of a request a gateway does not take, whoever sends it.
+#[derive(Clone, Copy, Debug)]
+enum Turned {
+    Host,
+    Origin,
+}
+
+impl Turned {
+    fn of(said: &Said) -> Option<Self> {
+        match said.code.as_deref() {
+            Some("host-refused") => Some(Self::Host),
+            Some("origin-refused") => Some(Self::Origin),
+            _ => None,
+        }
+    }
 }
 
 impl Remote {
@@ -106,10 +125,19 @@ impl Remote {
         };
         Err(match &error {
             ConnectError::Request(request) => match request.kind() {
-                UpstreamErrorKind::Status { status: status @ (401 | 403), .. } => {
-                    refused(Exit::Failed, NoGateway::Denied(shown(), *status))
+                UpstreamErrorKind::Status { status: status @ (401 | 403), said, .. } => {
+                    let turned = said.as_deref().and_then(|said| Some((Turned::of(said)?, said.message.clone())));
+                    refused(
+                        Exit::Failed,
+                        match turned {
+                            Some((turned, message)) => NoGateway::TurnedAway(shown(), turned, message),
+                            None => NoGateway::Denied(shown(), *status, message(said.as_deref())),
+                        },
+                    )
                 }
-                UpstreamErrorKind::Status { status: 404, .. } => refused(Exit::BadInput, NoGateway::Nothing(shown())),
+                UpstreamErrorKind::Status { status: status @ (404 | 405), .. } => {
+                    refused(Exit::BadInput, NoGateway::Nothing(shown(), *status))
+                }
                 UpstreamErrorKind::Transport { .. } | UpstreamErrorKind::Timeout { .. } => {
                     refused(Exit::Failed, NoGateway::Nobody(shown(), visible(&request.to_string(), 200)))
                 }
@@ -120,6 +148,11 @@ impl Remote {
     }
 }
 
+/// What a gateway says, to be put behind the status.
+fn message(said: Option<&Said>) -> String {
+    said.map(|said| format!(": {}", said.message)).unwrap_or_default()
+}
+
 impl Explain for NoGateway {
     fn code(&self) -> Code {
         match self {
@@ -127,7 +160,9 @@ impl Explain for NoGateway {
             Self::Token(_) => Code::new("gateway-token-missing"),
             Self::Nobody(..) => Code::new("gateway-unreachable"),
             Self::Denied(..) => Code::new("gateway-denied"),
-            Self::Nothing(_) => Code::new("gateway-address-unknown"),
+            Self::TurnedAway(_, Turned::Host, _) => Code::new("host-refused"),
+            Self::TurnedAway(_, Turned::Origin, _) => Code::new("origin-refused"),
+            Self::Nothing(..) => Code::new("gateway-address-unknown"),
         }
     }
 
@@ -137,7 +172,9 @@ impl Explain for NoGateway {
             Self::Token(_) => "without the token that was named, the gateway would take us for somebody else",
             Self::Nobody(..) => "this command only talks to a gateway that is running; it starts none",
             Self::Denied(..) => "the gateway wants to know who calls, and this caller may not come here",
-            Self::Nothing(_) => "a gateway has one address for all tools, and one for each task and profile",
+            Self::TurnedAway(_, Turned::Host, _) => "the gateway only answers to names that it was told are its own",
+            Self::TurnedAway(_, Turned::Origin, _) => "the gateway takes requests of no page that it was not told of",
+            Self::Nothing(..) => "a gateway has one address for all tools, and one for each task and profile",
         }
         .to_owned()
     }
@@ -150,7 +187,11 @@ impl Explain for NoGateway {
             Self::Denied(..) => {
                 "put a token of this gateway into `TOOLMARK_TOKEN`, or name the variable with `--token-env`"
             }
-            Self::Nothing(_) => "use a task or a profile that its configuration knows, or end `--url` with `/mcp`",
+            Self::TurnedAway(_, Turned::Host, _) => {
+                "use `127.0.0.1` or the address of `public_url`, or add the host to `allowed_hosts` in `[gateway]`"
+            }
+            Self::TurnedAway(_, Turned::Origin, _) => "add the origin to `allowed_origins` in `[gateway]`",
+            Self::Nothing(..) => "end `--url` with `/mcp`, or use a task or a profile that its configuration knows",
         }
         .to_owned()
     }
@@ -158,9 +199,11 @@ impl Explain for NoGateway {
     fn facts(&self) -> Map<String, Value> {
         match self {
             Self::Token(variable) => facts([("variable", variable.as_str().into())]),
-            Self::Address(url) | Self::Nobody(url, _) | Self::Denied(url, _) | Self::Nothing(url) => {
-                facts([("url", url.as_str().into())])
-            }
+            Self::Address(url)
+            | Self::Nobody(url, _)
+            | Self::Denied(url, ..)
+            | Self::TurnedAway(url, ..)
+            | Self::Nothing(url, _) => facts([("url", url.as_str().into())]),
         }
     }
 }

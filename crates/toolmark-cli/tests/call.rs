@@ -153,3 +153,60 @@ fn a_gateway_that_is_not_there_or_not_ours_is_named_with_the_way_out() {
     assert_eq!(token.code, Some(3));
     assert!(token.err.contains("error[gateway-token-missing]"), "{}", token.err);
 }
+
+#[test]
+fn the_address_is_spelled_in_one_way_everywhere_and_one_without_mcp_is_explained() {
+    let gateway = Running::start();
+    for command in ["tools", "call"] {
+        let arguments: &[&str] = if command == "call" { &["list_tables"] } else { &[] };
+        let done = said(toolmark().arg(command).args(arguments).args(["--at", &gateway.url]));
+        assert_eq!(done.code, Some(0), "{}", done.err);
+    }
+    for without in [gateway.url.trim_end_matches("/mcp").to_owned(), gateway.url.replace("/mcp", "/elsewhere")] {
+        let nothing = said(toolmark().args(["tools", "--url", &without]));
+        assert_eq!(nothing.code, Some(3), "{}", nothing.err);
+        assert!(nothing.err.contains("error[gateway-address-unknown]"), "{}", nothing.err);
+        assert!(nothing.err.contains("end `--url` with `/mcp`"), "{}", nothing.err);
+    }
+}
+
+/// A gateway that answers every request with this.
+fn answering(status: &'static str, body: String) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
+            lines.by_ref().take_while(|line| !line.is_empty()).for_each(drop);
+            let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\n");
+            let _ = stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn a_gateway_that_turns_a_host_away_is_not_taken_for_one_that_wants_a_token() {
+    let gateway = Running::start();
+    let address = gateway.url.trim_start_matches("http://").trim_end_matches("/mcp");
+    let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+    let request = "POST /mcp HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).expect("sent");
+    let answer = std::io::read_to_string(stream).expect("an answer");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    assert!(head.starts_with("HTTP/1.1 403"), "{head}");
+    let error: Value = serde_json::from_str(body).expect("JSON");
+    assert_eq!(error["error"]["data"]["code"], "host-refused", "{error}");
+
+    let refused = said(toolmark().args(["tools", "--url", &answering("403 Forbidden", body.to_owned())]));
+    assert_eq!(refused.code, Some(6), "{}", refused.err);
+    assert!(refused.err.contains("error[host-refused]"), "{}", refused.err);
+    assert!(refused.err.contains("the host `evil.example` is not served here"), "{}", refused.err);
+    assert!(!refused.err.contains("TOOLMARK_TOKEN"), "{}", refused.err);
+
+    let scope = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"the token is not for this address","data":{"code":"access-scope"}}}"#;
+    let denied = said(toolmark().args(["tools", "--url", &answering("403 Forbidden", scope.to_owned())]));
+    assert!(denied.err.contains("error[gateway-denied]"), "{}", denied.err);
+    assert!(denied.err.contains("the token is not for this address"), "{}", denied.err);
+}

@@ -1,5 +1,7 @@
 //! Packs as text for `toolmark.toml`: whole for the file, masked for the eyes.
 
+mod mask;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -7,7 +9,7 @@ use toolmark_core::names::PackName;
 use toolmark_policy::pattern::Glob;
 
 use crate::sections::{Pack, PackLimits};
-use crate::values::{Entries, Localized, Part, Template};
+use crate::values::{Entries, Localized, Template};
 
 /// Whether secrets are written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,27 +26,27 @@ pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
     let mut out = format!("[packs.{name}]\n");
     let plain = |text: &Template| quoted(text.written().expose());
     let value = |key: &str, text: &Template| match secrets {
-        Secrets::Masked if may_be_secret(key) => quoted(&masked(text)),
+        Secrets::Masked if mask::may_be_secret(key) => quoted(&mask::whole(text)),
         _ => plain(text),
     };
-    let argument = |at: usize, text: &Template| {
-        let before = at.checked_sub(1).and_then(|before| pack.args.get(before)).and_then(Template::as_literal);
-        let flagged = before.is_some_and(|before| before.expose().starts_with('-') && may_be_secret(before.expose()));
-        let whole = text.as_literal().is_some_and(|text| looks_secret(text.expose()));
-        if secrets == Secrets::Masked && (flagged || whole) { quoted(&masked(text)) } else { plain(text) }
+    let or_masked = |text: &Template, masked: &dyn Fn() -> Option<String>| match secrets {
+        Secrets::Masked => masked().map_or_else(|| plain(text), |masked| quoted(&masked)),
+        Secrets::Written => plain(text),
     };
+    let argument =
+        |at: usize, text: &Template| or_masked(text, &|| mask::argument(pack.command.as_ref(), &pack.args, at));
     let mut line = |key: &str, value: String| {
         let _ = writeln!(out, "{key} = {value}");
     };
     if let Some(command) = &pack.command {
-        line("command", plain(command));
+        line("command", or_masked(command, &|| mask::command(command)));
     }
     if !pack.args.is_empty() {
         let all: Vec<String> = pack.args.iter().enumerate().map(|(at, text)| argument(at, text)).collect();
         line("args", format!("[{}]", all.join(", ")));
     }
     if let Some(url) = &pack.url {
-        line("url", if secrets == Secrets::Masked { quoted(&masked_url(url)) } else { plain(url) });
+        line("url", if secrets == Secrets::Masked { quoted(&mask::address(url)) } else { plain(url) });
     }
     if let Some(transport) = pack.transport {
         line("transport", quoted(transport.as_str()));
@@ -89,7 +91,8 @@ pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
         line("limits", format!("{{ {} }}", limits.join(", ")));
     }
     if let Some(auth) = &pack.auth {
-        let secret = |text: &Template| if secrets == Secrets::Masked { quoted(&masked(text)) } else { plain(text) };
+        let secret =
+            |text: &Template| if secrets == Secrets::Masked { quoted(&mask::whole(text)) } else { plain(text) };
         if let Some(bearer) = &auth.bearer {
             line("auth", format!("{{ bearer = {} }}", secret(bearer)));
         }
@@ -156,91 +159,6 @@ fn time(duration: Duration) -> String {
 
 fn list<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     format!("[{}]", texts.map(quoted).collect::<Vec<_>>().join(", "))
-}
-
-/// Everything literal masked, variables shown. A scheme such as `Bearer ` is no secret.
-fn masked(text: &Template) -> String {
-    let mut out = String::new();
-    for part in text.parts() {
-        match part {
-            Part::Literal(secret) => {
-                let scheme =
-                    ["Bearer ", "Basic ", "token "].into_iter().find(|scheme| secret.expose().starts_with(scheme));
-                out.push_str(scheme.unwrap_or_default());
-                if scheme.is_none_or(|scheme| secret.expose() != scheme) {
-                    let _ = write!(out, "{secret}");
-                }
-            }
-            Part::Variable { name, .. } => {
-                let _ = write!(out, "${{{name}}}");
-            }
-        }
-    }
-    out
-}
-
-/// An address without what may be secret in it: user information and everything after `?`.
-fn masked_url(url: &Template) -> String {
-    let written = url.written();
-    let text = written.expose();
-    let (text, query) = text.split_once('?').map_or((text, ""), |(before, _)| (before, "?••••"));
-    let shown = match text.split_once("://") {
-        Some((scheme, rest)) => {
-            let host_end = rest.find('/').unwrap_or(rest.len());
-            match rest.get(..host_end).and_then(|host| host.rfind('@')) {
-                Some(at) => format!("{scheme}://••••{}", rest.get(at..).unwrap_or_default()),
-                None => text.to_owned(),
-            }
-        }
-        None => text.to_owned(),
-    };
-    let segments: Vec<&str> = shown.split('/').map(|part| if looks_secret(part) { "••••" } else { part }).collect();
-    segments.join("/") + query
-}
-
-/// Names of what is secret. Everything else in `env` and `headers` that looks like a key is masked too.
-fn may_be_secret(key: &str) -> bool {
-    // A value of the environment or of a header is masked whatever it is called, unless it is known to be harmless.
-    const HARMLESS: &[&str] =
-        &["PATH", "HOME", "LANG", "NODE_ENV", "DEBUG", "LOG_LEVEL", "Content-Type", "Accept", "User-Agent"];
-    if key.starts_with('-') {
-        let key = key.to_ascii_lowercase();
-        return ["key", "token", "secret", "password", "passwd", "auth", "header", "credential"]
-            .iter()
-            .any(|word| key.contains(word));
-    }
-    !HARMLESS.iter().any(|harmless| harmless.eq_ignore_ascii_case(key))
-}
-
-/// Long runs of letters and digits, well-known beginnings, and addresses with a password.
-fn looks_secret(text: &str) -> bool {
-    const BEGINNINGS: &[&str] = &[
-        "sk-",
-        "ghp_",
-        "gho_",
-        "github_pat_",
-        "glpat-",
-        "xoxb-",
-        "xoxp-",
-        "AKIA",
-        "eyJ",
-        "Bearer ",
-        "npm_",
-        "hf_",
-        "ntn_",
-        "secret_",
-    ];
-    let value = text.rsplit_once('=').map_or(text, |(_, value)| value);
-    let value = value.rsplit_once(": ").map_or(value, |(_, value)| value);
-    let dense = value.len() >= 24
-        && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-        && value.bytes().any(|byte| byte.is_ascii_digit())
-        && value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let flag = text.starts_with("--") && text.split_once('=').is_some_and(|(flag, _)| may_be_secret(flag));
-    let address = text.split_once("://").is_some_and(|(_, rest)| {
-        rest.split('/').next().and_then(|host| host.split_once('@')).is_some_and(|(user, _)| user.contains(':'))
-    });
-    dense || flag || address || BEGINNINGS.iter().any(|beginning| value.starts_with(beginning))
 }
 
 /// A key that needs no quotes, or one in quotes.

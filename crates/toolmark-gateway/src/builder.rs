@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -17,6 +18,7 @@ use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::lock::Lock;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
+use toolmark_mcp::upstream::UpstreamLimits;
 use toolmark_mcp::upstream::oauth::Vault;
 use toolmark_models::Model;
 use toolmark_runtime::approve::Desk;
@@ -58,6 +60,7 @@ pub struct GatewayBuilder {
     pins: PinBook,
     listed: BTreeMap<PackName, Arc<Listed>>,
     baselines: Baselines,
+    grace: Duration,
 }
 
 /// What is remembered of packs that need not be there.
@@ -121,7 +124,15 @@ impl GatewayBuilder {
             pins: PinBook::default(),
             listed: BTreeMap::new(),
             baselines: Baselines::default(),
+            grace: UpstreamLimits::default().grace,
         }
+    }
+
+    /// How long a server may take to end once its input is closed, and again once it is asked to.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
     }
 
     /// What was approved.
@@ -205,9 +216,9 @@ impl GatewayBuilder {
         }
         // What is wrong with packs is said when they are started.
         let packs = if self.asks {
-            handles(&self.config, &self.directory, self.vault.as_ref()).packs
+            handles(&self.config, &self.directory, self.vault.as_ref(), self.grace).packs
         } else {
-            recognised(&self.config, &self.directory, self.vault.as_ref()).unwrap_or_default()
+            recognised(&self.config, &self.directory, self.vault.as_ref(), self.grace).unwrap_or_default()
         };
         for (name, pack) in packs {
             if let Some(listed) = Listed::recall(store, &name, pack.source()).await? {
@@ -223,7 +234,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used.
     pub fn remembered(&self) -> Result<Remembered, StartGatewayError> {
-        let packs = recognised(&self.config, &self.directory, self.vault.as_ref())?;
+        let packs = recognised(&self.config, &self.directory, self.vault.as_ref(), self.grace)?;
         let listed = with_locked(self.listed.clone(), self.lock.as_ref(), &packs);
         let mut unseen: Vec<_> = packs.keys().filter(|name| !listed.contains_key(*name)).cloned().collect();
         unseen.sort();
@@ -263,7 +274,7 @@ impl GatewayBuilder {
         build: impl Fn() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) + Send + Sync + 'static,
     ) -> Self {
         let source = toolmark_core::tool::Source::new(&format!("built-in:{name}"));
-        let timeout = std::time::Duration::from_secs(30);
+        let timeout = Duration::from_secs(30);
         self.built.push(PackHandle::new(name, source, timeout, Way::Built(Box::new(build))));
         self
     }
@@ -274,7 +285,7 @@ impl GatewayBuilder {
     /// # Errors
     /// [`StartGatewayError`] when the configuration cannot be used, whatever the servers say later.
     pub fn start(self) -> Result<Arc<Gateway>, StartGatewayError> {
-        let configured = handles(&self.config, &self.directory, self.vault.as_ref()).packs;
+        let configured = handles(&self.config, &self.directory, self.vault.as_ref(), self.grace).packs;
         let traces = traces(&self.config)?;
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
@@ -321,6 +332,7 @@ impl GatewayBuilder {
             model: self.model,
             node: self.node,
             options: self.options,
+            grace: self.grace,
             names,
             pins: self.pins,
             changes,
@@ -368,8 +380,8 @@ pub(crate) struct Handles {
 }
 
 /// The packs of a configuration, none of them started.
-pub(crate) fn handles(config: &Config, directory: &Path, vault: Option<&Vault>) -> Handles {
-    handles_in(config, directory, vault, &|name| std::env::var(name).ok())
+pub(crate) fn handles(config: &Config, directory: &Path, vault: Option<&Vault>, grace: Duration) -> Handles {
+    handles_in(config, directory, vault, grace, &|name| std::env::var(name).ok())
 }
 
 /// A variable that is not set, such as a token, stands for itself.
@@ -383,12 +395,13 @@ fn recognised(
     config: &Config,
     directory: &Path,
     vault: Option<&Vault>,
+    grace: Duration,
 ) -> Result<HashMap<PackName, PackHandle>, StartGatewayError> {
-    let made = handles(config, directory, vault);
+    let made = handles(config, directory, vault, grace);
     if made.problems.is_empty() {
         return Ok(made.packs);
     }
-    let guessed = handles_in(config, directory, vault, &standing_in);
+    let guessed = handles_in(config, directory, vault, grace, &standing_in);
     match guessed.problems.is_empty() {
         true => Ok(guessed.packs),
         false => Err(StartGatewayError::new(made.problems.into_iter().map(|(_, problem)| problem).collect())),
@@ -399,13 +412,14 @@ fn handles_in(
     config: &Config,
     directory: &Path,
     vault: Option<&Vault>,
+    grace: Duration,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Handles {
     let mut made = Handles { packs: HashMap::new(), problems: Vec::new() };
     for (name, settings) in config.packs.iter().filter(|(_, pack)| pack.enabled) {
         let usable = match settings.expand(name, &environment) {
             Ok(connection) => {
-                PackHandle::configured(name.clone(), settings, &connection, directory, vault).map_err(|why| {
+                PackHandle::configured(name.clone(), settings, &connection, directory, vault, grace).map_err(|why| {
                     let error = PackUnusable { pack: name.to_string(), why: why.clone() };
                     (why, error.report())
                 })

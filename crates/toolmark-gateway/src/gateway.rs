@@ -12,8 +12,9 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
-use toolmark_mcp::downstream::{Changed, Held, SealKey};
+use toolmark_mcp::downstream::{Changed, Held, SealKey, Settings};
 use toolmark_mcp::upstream::oauth::Vault;
+use toolmark_mcp::wire::Limits;
 use toolmark_models::Model;
 use toolmark_runtime::Pipeline;
 use toolmark_runtime::approve::Desk;
@@ -53,6 +54,8 @@ pub struct Gateway {
     pub(crate) node: Arc<str>,
     /// With which options commands find it.
     pub(crate) options: String,
+    /// How long a server may take to end.
+    pub(crate) grace: Duration,
     pub(crate) names: Arc<Names>,
     pub(crate) pins: PinBook,
     pub(crate) changes: broadcast::Sender<Changed>,
@@ -133,6 +136,19 @@ impl Gateway {
             spans: self.spans(),
         };
         self.metrics.text(&state)
+    }
+
+    /// How clients are served as configured, whichever way they come in.
+    pub(crate) async fn settings(&self) -> Result<Settings, StoreError> {
+        let snapshot = self.snapshot();
+        let limits = &snapshot.config().gateway.limits;
+        Ok(Settings {
+            limits: Limits { bytes: limits.body_bytes.as_usize(), depth: limits.depth },
+            sessions: limits.sessions as usize,
+            session_idle: limits.session_idle,
+            seal: self.seal().await?,
+            ..Settings::default()
+        })
     }
 
     /// What seals the states that clients come back with: one key for all nodes that share a store.

@@ -31,6 +31,7 @@ mod opinions;
 mod pack;
 mod pages;
 mod pins;
+mod pipe;
 pub mod replay;
 mod server;
 mod service;
@@ -46,6 +47,7 @@ pub use builder::{GatewayBuilder, Remembered, RememberedOffer, StartGatewayError
 pub use gateway::{Gateway, Reloaded};
 pub use listing::{Listed, Offer};
 pub use pack::{PackHandle, PackState};
+pub use pipe::Piped;
 pub use server::{Serve, ServeError};
 pub use service::Front;
 pub use snapshot::Snapshot;

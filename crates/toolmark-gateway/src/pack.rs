@@ -11,6 +11,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use toolmark_config::sections;
 use toolmark_config::values::Era as WrittenEra;
 use toolmark_config::{Connection, UpstreamAuth};
@@ -87,6 +88,8 @@ pub struct PackHandle {
     tuning: Mutex<Tuning>,
     /// Rings when that changed.
     tuned: Notify,
+    /// Whoever keeps it running, and the programs that were started for it and have not ended.
+    at_work: TaskTracker,
 }
 
 /// What a reload changes of a server that goes on.
@@ -116,6 +119,7 @@ impl PackHandle {
         connection: &Connection,
         directory: &Path,
         vault: Option<&Vault>,
+        grace: Duration,
     ) -> Result<Self, String> {
         let (target, source) = (target(connection, directory)?, source(connection, &pack.args)?);
         let auth = if let Connection::Http(http) = connection { http.auth.clone() } else { None };
@@ -129,9 +133,10 @@ impl PackHandle {
             in_flight: pack.limits.calls as usize,
             queue: pack.limits.queue as usize,
             bytes: pack.limits.result_bytes.as_usize(),
+            grace,
             ..UpstreamLimits::default()
         };
-        let stderr = StderrTail::new(limits.stderr_lines);
+        let (stderr, at_work) = (StderrTail::new(limits.stderr_lines), TaskTracker::new());
         let era = match pack.era {
             WrittenEra::Auto => None,
             WrittenEra::Sessions => Some(Era::Session),
@@ -147,10 +152,11 @@ impl PackHandle {
             trust,
             limits,
             stderr: Some(stderr.clone()),
+            programs: at_work.clone(),
             ..ConnectOptions::default()
         };
         let way = Way::Configured(Box::new((target, options)));
-        Ok(Self { auth, stderr, ..Self::new(name, source, pack.limits.timeout, way) }.tuned_as(pack))
+        Ok(Self { auth, stderr, at_work, ..Self::new(name, source, pack.limits.timeout, way) }.tuned_as(pack))
     }
 
     /// One that cannot even be tried, for this reason. What it listed when it was last seen is still listed: `guess` is how it would be
@@ -247,6 +253,7 @@ impl PackHandle {
             stderr: StderrTail::new(1),
             tuning: Mutex::new(Tuning { refresh: None, longest: timeout }),
             tuned: Notify::new(),
+            at_work: TaskTracker::new(),
         }
     }
 
@@ -300,12 +307,14 @@ impl PackHandle {
         &self.wishes
     }
 
-    /// Ends it and whatever it started.
+    /// Ends it and whatever it started, also a program that has not said yet who it is.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
         if let Some(upstream) = self.upstream.swap(None) {
             upstream.close().await;
         }
+        self.at_work.close();
+        self.at_work.wait().await;
         self.set(PackState::Stopped);
     }
 

@@ -23,11 +23,10 @@ use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::exposure::ProfileName;
 use toolmark_mcp::downstream::origin::Guard;
-use toolmark_mcp::downstream::{Binding, Body, Endpoint, Pieces, Settings};
-use toolmark_mcp::wire::Limits;
+use toolmark_mcp::downstream::{Binding, Body, Endpoint, Pieces};
 use toolmark_store::StoreError;
 
-use crate::access::{Access, AccessError, Limiter, Permit, Refusal, WELL_KNOWN};
+use crate::access::{Access, AccessError, Limiter, Permit, Refusal, WELL_KNOWN, refused};
 use crate::again::{Again, Heard};
 use crate::agui::{self, Agui, Wanted};
 use crate::approvals::Api;
@@ -122,7 +121,7 @@ impl Serve {
         for origin in &settings.allowed_origins {
             guard = guard.allow_origin(origin).map_err(|_| ServeError::Guard { text: origin.clone() })?;
         }
-        let seal = gateway.seal().await?;
+        let served = gateway.settings().await?;
         let shown = snapshot.config().console.enabled;
         // A system without random numbers has no key; tokens of the store are good all the same.
         let key = shown.then(ConsoleKey::random).flatten();
@@ -138,17 +137,7 @@ impl Serve {
             true => Some(Agui::new(Arc::clone(&gateway)).await?),
             false => None,
         };
-        let limits = Limits { bytes: settings.limits.body_bytes.as_usize(), depth: settings.limits.depth };
-        let endpoint = Endpoint::new(
-            Arc::new(Front::new(Arc::clone(&gateway))),
-            Settings {
-                limits,
-                sessions: settings.limits.sessions as usize,
-                session_idle: settings.limits.session_idle,
-                seal,
-                ..Settings::default()
-            },
-        );
+        let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), served);
         let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error })?;
         let address = listener.local_addr().unwrap_or(address);
         let limiter = Limiter::new(&settings.limits);
@@ -305,11 +294,14 @@ impl Door {
         let one_at_a_time = request.version() < Version::HTTP_2;
         if let Err(error) = self.way.guard.check(request.uri(), request.headers()) {
             self.turn_away(error.status(), error.code());
-            let response = text(error.status(), PLAIN, error.to_string());
+            // Clients of MCP show what they can read; pages and people get the words.
+            let response = match is_mcp(request.uri().path()) {
+                true => refused(error.status(), error.code(), &error.to_string()),
+                false => text(error.status(), PLAIN, error.to_string()),
+            };
             return Box::pin(std::future::ready(Ok(self.last_look(response, one_at_a_time, None))));
         }
-        let path = request.uri().path();
-        if path == "/mcp" || path.starts_with("/mcp/") {
+        if is_mcp(request.uri().path()) {
             return Box::pin(async move {
                 let mut permit = None;
                 let response = self.mcp(request, &mut permit).await;
@@ -484,6 +476,10 @@ impl Door {
         let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
         text(status, "application/json", json!({"ready": ready, "packs": all}).to_string())
     }
+}
+
+fn is_mcp(path: &str) -> bool {
+    path == "/mcp" || path.starts_with("/mcp/")
 }
 
 impl Addresses {

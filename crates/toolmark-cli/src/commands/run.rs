@@ -137,7 +137,7 @@ async fn begin(arguments: &Run) -> Result<Exit, Failure> {
     let (store, sink) = up::remember(&written, arguments.store.name.as_deref()).await?;
     let vault = up::logins(&written, arguments.store.name.as_deref());
     let options = up::found_with(arguments.config.as_deref(), arguments.store.name.as_deref());
-    let started = up::start(written, &store, &sink, vault, options).await;
+    let started = up::start(written, &store, &sink, vault, options, None).await;
     let ended = match started {
         Ok(gateway) => {
             spans.connect(&gateway);

@@ -23,6 +23,7 @@ use crate::clients::absolute;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::place::StoreName;
+use crate::wish::Wish;
 use crate::workspace::Written;
 use crate::{logs, output, place, who};
 
@@ -53,12 +54,12 @@ pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
 }
 
 async fn up(arguments: &Up) -> Result<Exit, Failure> {
-    let ended = wish_to_end()?;
+    let mut wish = Wish::hear()?;
     let mut written = Written::find(arguments.config.as_deref())?;
     written.config.console.enabled &= !arguments.no_console;
     let spans = logs::start_for(&written.config)?;
     let (store, sink) = remember(&written, arguments.store.name.as_deref()).await?;
-    let served = serve(arguments, written, &store, &sink, &spans, ended).await;
+    let served = serve(arguments, written, &store, &sink, &spans, &mut wish).await;
     // Also after a start that failed: the name of this node is given back, so that the next start need not wait for it.
     forget(&store, sink).await;
     served.map(|()| Exit::Success)
@@ -71,7 +72,7 @@ async fn serve(
     store: &Store,
     sink: &AuditSink,
     spans: &AgentSpans,
-    ended: impl Future<Output = ()>,
+    wish: &mut Wish,
 ) -> Result<(), Failure> {
     let listen = arguments.listen.unwrap_or(written.config.gateway.listen);
     let demo = written.path.is_none();
@@ -83,7 +84,7 @@ async fn serve(
     } else {
         String::new()
     };
-    let gateway = start(written, store, sink, vault, options).await?;
+    let gateway = start(written, store, sink, vault, options, None).await?;
     spans.connect(&gateway);
     let serve = match Serve::bind_for(Arc::clone(&gateway), listen, &who::name(None)).await {
         Ok(serve) => serve,
@@ -101,10 +102,10 @@ async fn serve(
     introduce(&gateway, address, demo, console.as_deref())?;
     match followed {
         Some(followed) => tokio::select! {
-            () = ended => {}
+            () = wish.heard() => {}
             () = followed.follow(&gateway) => {}
         },
-        None => ended.await,
+        None => wish.heard().await,
     }
     output::note("stopping");
     stop.cancel();
@@ -127,6 +128,7 @@ pub(crate) async fn start(
     sink: &AuditSink,
     vault: Option<Vault>,
     options: String,
+    grace: Option<Duration>,
 ) -> Result<Arc<Gateway>, Failure> {
     let lock = written.lock()?;
     let directory = written.directory().to_owned();
@@ -136,6 +138,9 @@ pub(crate) async fn start(
         .store(store.clone())
         .audit(sink.clone())
         .found_with(options);
+    if let Some(grace) = grace {
+        builder = builder.grace(grace);
+    }
     if let Some(vault) = vault {
         builder = builder.vault(vault);
     }
@@ -236,23 +241,4 @@ fn shown_console(gateway: &Gateway, address: SocketAddr, key: &str) -> String {
         return console::address(&base, key);
     }
     format!("{base}/ (`toolmark console` makes an address that opens it)")
-}
-
-/// Hears from now on that somebody wants it to end, so that no signal finds nobody at home.
-fn wish_to_end() -> Result<impl Future<Output = ()>, Failure> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        Ok(async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
-    })
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use toolmark_config::Config;
 use toolmark_config::clients::{Client, Location, ParseClientError, Scope};
-use toolmark_config::import::{Surroundings, import};
+use toolmark_config::import::{ImportedPack, Surroundings, import};
 use toolmark_config::wrap::{self, Reach, Record, UnwrapError};
 use toolmark_core::names::PackName;
 
@@ -88,7 +88,7 @@ const BACKUP: &str = "toolmark-backup";
 
 pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
     let client = client(&arguments.client)?;
-    let (path, scope) = choose(client, &arguments.places, arguments.file.as_deref())?;
+    let Chosen { path, scope, others } = choose(client, &arguments.places, arguments.file.as_deref())?;
     let document = input::document(&path)?;
     let shown = output::safe(document.label());
     let surroundings = arguments.places.surroundings(scope);
@@ -106,11 +106,13 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
             return Err(failure);
         }
     }
+    let others: Vec<String> = others.iter().map(|path| output::safe(&path.display().to_string())).collect();
     if arguments.json {
         output::json(&json!({
             "client": client.as_str(),
             "file": shown,
             "servers": wrapped.servers,
+            "past": others,
             "backup": backup.display().to_string(),
             "written": !arguments.dry_run,
         }))?;
@@ -133,19 +135,25 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
         let options = option("--home", places.home.as_ref()) + &project + &option("--file", arguments.file.as_ref());
         output::line(format_args!("restart it; `toolmark unwrap {client}{options}` restores the file"))?;
     }
+    for other in &others {
+        output::warn(&format!(
+            "{} also keeps servers in {other}, and they still go past Toolmark: `toolmark wrap {client} --file {other}`, or move them",
+            client.title()
+        ));
+    }
     Ok(Exit::Success)
 }
 
 pub(crate) fn undo(arguments: &Unwrap) -> Result<Exit, Failure> {
     let client = client(&arguments.client)?;
     let refuse = |error: UnwrapError| Failure::refused(Exit::BadInput, &error);
-    let path = match &arguments.file {
-        Some(file) => file.clone(),
+    let (path, others) = match &arguments.file {
+        Some(file) => (file.clone(), Vec::new()),
         None => {
             let places: Vec<PathBuf> =
                 arguments.places.chosen(client).into_iter().map(|location| location.path).collect();
-            let found = places.iter().find(|path| backup_of(path).is_file()).cloned();
-            found.ok_or_else(|| not_wrapped(client, &places))?
+            let mut found = places.iter().filter(|path| backup_of(path).is_file()).cloned();
+            (found.next().ok_or_else(|| not_wrapped(client, &places))?, found.collect())
         }
     };
     let backup = backup_of(&path);
@@ -177,6 +185,10 @@ pub(crate) fn undo(arguments: &Unwrap) -> Result<Exit, Failure> {
     let verb = if arguments.dry_run { "would restore" } else { "restored" };
     let how = if exact { "byte for byte" } else { "with the changes that were made since" };
     output::line(format_args!("{verb} {shown}, {how}"))?;
+    for other in others {
+        let other = output::safe(&other.display().to_string());
+        output::note(&format!("{other} goes through Toolmark too: `toolmark unwrap {client} --file {other}`"));
+    }
     Ok(Exit::Success)
 }
 
@@ -190,11 +202,19 @@ fn client(word: &str) -> Result<Client, Failure> {
     word.parse().map_err(|error: ParseClientError| Failure::refused(Exit::BadInput, &error))
 }
 
+/// The file that is about to be wrapped.
+struct Chosen {
+    path: PathBuf,
+    scope: Scope,
+    /// Files of the same client that hold servers of their own.
+    others: Vec<PathBuf>,
+}
+
 /// The file that was named, or the first of the usual ones that holds servers, or that is there at all.
-fn choose(client: Client, places: &Places, file: Option<&Path>) -> Result<(PathBuf, Scope), Failure> {
+fn choose(client: Client, places: &Places, file: Option<&Path>) -> Result<Chosen, Failure> {
     if let Some(file) = file {
         let scope = if places.project.is_some() { Scope::Project } else { Scope::User };
-        return Ok((file.to_owned(), scope));
+        return Ok(Chosen { path: file.to_owned(), scope, others: Vec::new() });
     }
     let all = places.chosen(client);
     let there: Vec<&Location> = all.iter().filter(|location| location.path.is_file()).collect();
@@ -202,13 +222,19 @@ fn choose(client: Client, places: &Places, file: Option<&Path>) -> Result<(PathB
         let surroundings = places.surroundings(location.scope);
         let text = input::document(&location.path).ok();
         text.and_then(|text| import(client, text.text(), "", &surroundings).ok())
-            .is_some_and(|found| !found.packs.is_empty())
+            .is_some_and(|found| found.packs.iter().any(|pack| pack.key != "toolmark") || !found.problems.is_empty())
     };
     // The settings of an editor are not the place for a first server.
     let plain = |location: &&&Location| !(client == Client::Vscode && location.path.ends_with("settings.json"));
-    let chosen = there.iter().find(has_servers).or_else(|| there.iter().find(plain));
+    let holding: Vec<&&Location> = there.iter().filter(has_servers).collect();
+    let wrapped = |location: &&&Location| backup_of(&location.path).is_file();
+    let chosen = holding.first().copied().or_else(|| there.iter().find(wrapped)).or_else(|| there.iter().find(plain));
     match chosen {
-        Some(location) => Ok((location.path.clone(), location.scope)),
+        Some(location) => {
+            let others = holding.iter().filter(|other| other.path != location.path);
+            let others = others.map(|other| other.path.clone()).collect();
+            Ok(Chosen { path: location.path.clone(), scope: location.scope, others })
+        }
         None => Err(Failure::refused(Exit::BadInput, &NoFile::new(client, &all))),
     }
 }
@@ -244,17 +270,22 @@ fn require_configured(
             Config::read(document.text(), &label).map_err(|error| Failure::Problems(error.problems().to_vec()))?
         }
     };
-    let knows = |name: &str| name.parse::<PackName>().is_ok_and(|name| config.packs.get(&name).is_some());
-    let is_known = |name: &PackName| knows(name.as_str()) || knows(&format!("{name}-{client}"));
-    let mut missing: Vec<String> =
-        imported.packs.iter().filter(|found| !is_known(&found.name)).map(|found| found.key.clone()).collect();
+    let pack = |name: &str| config.packs.get(&name.parse::<PackName>().ok()?);
+    let packs = |name: &PackName| [pack(name.as_str()), pack(&format!("{name}-{client}"))].into_iter().flatten();
+    let is_known = |found: &&ImportedPack| packs(&found.name).next().is_some();
+    // What the client does not use either is no loss.
+    let is_off = |found: &&ImportedPack| found.pack.enabled && packs(&found.name).all(|pack| !pack.enabled);
+    let keys = |found: Vec<&ImportedPack>| found.into_iter().map(|found| found.key.clone()).collect::<Vec<_>>();
+    let (known, missing): (Vec<_>, Vec<_>) = imported.packs.iter().partition(is_known);
+    let off = keys(known.into_iter().filter(is_off).collect());
+    let mut missing = keys(missing);
     // A server that cannot be used is in no configuration; the client may still start it.
     missing.extend(imported.problems.iter().filter_map(|problem| {
         problem.report().facts().get("server").and_then(|server| server.as_str()).map(ToOwned::to_owned)
     }));
     // A client that had no server yet would be left with one that cannot start.
     let unreachable = arguments.url.is_none() && !arguments.config.is_file();
-    if missing.is_empty() && !unreachable {
+    if missing.is_empty() && off.is_empty() && !unreachable {
         if imported.elsewhere > 0 {
             let servers = output::count(imported.elsewhere, "server");
             output::warn(&format!(
@@ -263,7 +294,7 @@ fn require_configured(
         }
         Ok(true)
     } else {
-        Err(Failure::refused(Exit::BadInput, &NotConfigured::new(client, &arguments.config, missing)))
+        Err(Failure::refused(Exit::BadInput, &NotConfigured::new(client, &arguments.config, missing, off)))
     }
 }
 

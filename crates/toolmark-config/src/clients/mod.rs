@@ -113,6 +113,12 @@ impl Client {
         }
     }
 
+    /// Whether it replaces `${NAME}` by what its own environment says, also in arguments. The others replace only `${env:NAME}`, or nothing,
+    /// and hand `${NAME}` on as it stands.
+    pub(crate) const fn replaces_names(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::GeminiCli)
+    }
+
     /// Whether an entry says which kind it is.
     pub(crate) const fn says_type(self) -> bool {
         matches!(self, Self::ClaudeCode | Self::Vscode)

@@ -10,6 +10,7 @@ use toolmark_policy::pattern::Glob;
 
 use super::error::Refused;
 use super::{File, variables};
+use crate::clients::Client;
 use crate::sections::{OAuth, Pack, PackAuth, Tool, is_header, is_web_address};
 use crate::tree::{Entry, Tree, Value};
 use crate::values::{Entries, Grant, Localized, Part, Secret, Template, Transport, is_environment_name, is_variable};
@@ -20,10 +21,13 @@ const OF_NO_CONSEQUENCE: &[&str] =
 
 /// Reads a server; what makes it unusable is noted.
 pub(super) fn read(file: &mut File<'_>, key: &str, server: &Tree) -> Option<Pack> {
-    let mut reader = Reader { file, key, own: own_variables(server), pack: Pack::default(), kind: None, bearer: None };
+    let own = own_variables(file.client, server);
+    let mut reader =
+        Reader { file, key, own, pack: Pack::default(), kind: None, bearer: None, of_variables: Vec::new() };
     for entry in server.entries() {
         reader.field(entry);
     }
+    reader.join_headers(server.span.start);
     let Reader { mut pack, kind, bearer, file, .. } = reader;
     if let Some(bearer) = bearer {
         pack.auth.get_or_insert_default().bearer = Some(bearer);
@@ -88,9 +92,25 @@ fn tidy(pack: &mut Pack, kind: Option<&str>) {
     }
 }
 
-/// The variables that a server is given. In its own arguments, `${NAME}` of these is for the program to replace, not for the client.
-fn own_variables(server: &Tree) -> Vec<String> {
-    server.get("env").map(|env| env.entries().iter().map(|entry| entry.key.clone()).collect()).unwrap_or_default()
+/// The variables that a server is given and whose `${NAME}` in its own arguments is for the program to replace, not for the client.
+fn own_variables(client: Client, server: &Tree) -> Vec<String> {
+    let env = server.get("env").map(Tree::entries).unwrap_or_default();
+    // Of what a client replaces, nothing is left for the program; but where its environment does not have it, the text stays as it is, and
+    // this program is known to look for it in what it is given.
+    let left = |entry: &&Entry| {
+        !client.replaces_names()
+            || (runs_mcp_remote(server) && scalar(&entry.value).is_some_and(|text| !text.contains('$')))
+    };
+    env.iter().filter(left).map(|entry| entry.key.clone()).collect()
+}
+
+fn runs_mcp_remote(server: &Tree) -> bool {
+    let is_it = |text: &str| {
+        let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
+        name == "mcp-remote" || name.starts_with("mcp-remote@")
+    };
+    let command = server.get("command").and_then(Tree::text).is_some_and(is_it);
+    command || server.get("args").map(Tree::texts).unwrap_or_default().iter().any(|text| is_it(text))
 }
 
 struct Reader<'r, 's> {
@@ -100,6 +120,8 @@ struct Reader<'r, 's> {
     pack: Pack,
     kind: Option<String>,
     bearer: Option<Template>,
+    /// Headers whose values are variables.
+    of_variables: Vec<(String, Template)>,
 }
 
 impl Reader<'_, '_> {
@@ -119,7 +141,7 @@ impl Reader<'_, '_> {
             "url" => {
                 self.pack.url = self.text(value, &[]);
                 // Gemini CLI calls the address of an old server `url` and that of a new one `httpUrl`.
-                if self.file.client == crate::clients::Client::GeminiCli && self.kind.is_none() {
+                if self.file.client == Client::GeminiCli && self.kind.is_none() {
                     self.kind = Some("sse".into());
                 }
             }
@@ -134,7 +156,7 @@ impl Reader<'_, '_> {
             "oauth" | "auth" => self.oauth(entry),
             "disabled" => self.pack.enabled &= !is_true(value),
             "enabled" => self.pack.enabled &= !matches!(value.value, Value::Bool(false)),
-            "includeTools" | "enabled_tools" => self.pack.allow = Some(globs(value)).filter(|globs| !globs.is_empty()),
+            "includeTools" | "enabled_tools" => self.only(entry),
             "displayName" => self.pack.display_name = localized(value),
             "signalText" => self.pack.spoken = localized(value),
             // Other clients mean other things by `tools`; only what has names is taken.
@@ -226,13 +248,42 @@ impl Reader<'_, '_> {
     fn headers_of_variables(&mut self, value: &Tree) {
         let named = value.entries().iter().filter_map(|entry| Some((entry.key.clone(), entry.value.text()?)));
         let usable = named.filter(|(header, name)| is_header(header) && is_variable(name));
-        let more = usable.map(|(header, name)| (header, variable(name))).collect();
-        self.add_headers(Entries::new(more));
+        self.of_variables.extend(usable.map(|(header, name)| (header, variable(name))));
     }
 
     fn add_headers(&mut self, more: Entries<String, Template>) {
         let before = std::mem::take(&mut self.pack.headers);
         self.pack.headers = Entries::new(before.into_iter().chain(more).collect());
+    }
+
+    /// All headers, each once, however it is written: a variable comes before a text, and of two others the later counts.
+    fn join_headers(&mut self, at: usize) {
+        let mut joined: Vec<(String, Template)> = Vec::new();
+        for (name, value) in std::mem::take(&mut self.pack.headers).into_iter().chain(self.of_variables.drain(..)) {
+            let same = joined.iter().position(|(known, _)| known.eq_ignore_ascii_case(&name));
+            if let Some(same) = same {
+                joined.remove(same);
+                let (header, server) = (visible(&name, 60), visible(self.key, 80));
+                let of_variable = value.as_literal().is_none();
+                let which = if of_variable { "the one of a variable" } else { "the later" };
+                self.file.note(at, format!("the header `{header}` of `{server}` stands there twice; {which} is used"));
+            }
+            joined.push((name, value));
+        }
+        self.pack.headers = Entries::new(joined);
+    }
+
+    /// The only tools that are used. A list without any allows none, and never all.
+    fn only(&mut self, entry: &Entry) {
+        let Value::List(_) = entry.value.value else { return };
+        let names = globs(&entry.value);
+        if names.is_empty() {
+            self.pack.enabled = false;
+            let (list, server) = (visible(&entry.key, 60), visible(self.key, 80));
+            self.file.note(entry.at, format!("`{list}` of `{server}` allows no tool, so the pack is switched off"));
+        } else {
+            self.pack.allow = Some(names);
+        }
     }
 
     fn oauth(&mut self, entry: &Entry) {

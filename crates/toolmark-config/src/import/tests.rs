@@ -302,3 +302,98 @@ fn whatever_is_imported_reads_back_as_the_same_pack() {
     let pack = config.packs.get(name).unwrap();
     assert_eq!(pack.expand(name, &environment).unwrap(), imported.packs[0].pack.expand(name, &environment).unwrap());
 }
+
+#[test]
+fn who_replaces_a_name_in_arguments_depends_on_the_client() {
+    let json = |env: &str| {
+        format!(
+            r#"{{"mcpServers": {{"a": {{"command": "a", "args": ["--key", "${{API_KEY}}", "${{env:API_KEY}}"], "env": {{"API_KEY": "{env}"}}}}}}}}"#
+        )
+    };
+    let args = |client: Client, text: &str| -> Vec<String> {
+        let imported = read(client, text);
+        imported.packs[0].pack.args.iter().map(|arg| arg.written().expose().to_owned()).collect()
+    };
+    // They replace it themselves, so it is never the program's.
+    for client in [Client::ClaudeCode, Client::GeminiCli] {
+        for env in ["${API_KEY}", "k3y"] {
+            assert_eq!(args(client, &json(env)), ["--key", "${API_KEY}", "${API_KEY}"], "{client} {env}");
+        }
+    }
+    // They hand it on, and the program finds it in what it is given; `${env:NAME}` is replaced by those that know it.
+    for client in [Client::ClaudeDesktop, Client::Cursor, Client::Vscode, Client::Windsurf] {
+        assert_eq!(args(client, &json("${env:API_KEY}")), ["--key", "$${API_KEY}", "${API_KEY}"], "{client}");
+    }
+    let codex = "[mcp_servers.a]\ncommand = \"a\"\nargs = [\"${API_KEY}\"]\nenv = { API_KEY = \"k3y\" }\n";
+    assert_eq!(args(Client::Codex, codex), ["$${API_KEY}"]);
+}
+
+#[test]
+fn what_mcp_remote_is_given_as_a_text_is_left_to_it_by_every_client() {
+    let text = |program: &str, env: &str| {
+        format!(
+            r#"{{"mcpServers": {{"a": {{"command": "npx", "args": ["-y", "{program}", "https://x.example", "--header", "Authorization:${{AUTH}}"], "env": {{"AUTH": "{env}"}}}}}}}}"#
+        )
+    };
+    for client in [Client::ClaudeDesktop, Client::ClaudeCode, Client::Cursor, Client::GeminiCli] {
+        for program in ["mcp-remote", "mcp-remote@latest"] {
+            let imported = read(client, &text(program, "Bearer abc"));
+            let last = imported.packs[0].pack.args.last().unwrap().written();
+            assert_eq!(last.expose(), "Authorization:$${AUTH}", "{client} {program}");
+        }
+    }
+    let imported = read(Client::ClaudeCode, &text("mcp-remote", "Bearer ${TOKEN}"));
+    assert_eq!(imported.packs[0].pack.args.last().unwrap().written().expose(), "Authorization:${AUTH}");
+}
+
+#[test]
+fn an_empty_list_of_tools_allows_none_and_never_all() {
+    let codex = read(Client::Codex, "[mcp_servers.a]\ncommand = \"a\"\nenabled_tools = []\n");
+    let gemini = r#"{"mcpServers": {"a": {"command": "a", "includeTools": []}}}"#;
+    for (imported, key) in [(codex, "enabled_tools"), (read(Client::GeminiCli, gemini), "includeTools")] {
+        let written = shown(&imported);
+        assert_eq!(written, "[packs.a]\ncommand = \"a\"\nenabled = false\n");
+        assert_eq!(imported.notes[0].text, format!("`{key}` of `a` allows no tool, so the pack is switched off"));
+        assert!(Config::read(&written, "t").is_ok());
+    }
+    let nothing = r#"{"mcpServers": {"a": {"command": "a", "includeTools": null}}}"#;
+    assert_eq!(shown(&read(Client::GeminiCli, nothing)), "[packs.a]\ncommand = \"a\"\n");
+}
+
+#[test]
+fn a_header_that_stands_there_twice_is_the_one_of_the_variable_and_harms_no_other_server() {
+    for order in [["http_headers", "env_http_headers"], ["env_http_headers", "http_headers"]] {
+        let value =
+            |key: &str| if key == "http_headers" { "{ x-key = \"text\", A = \"b\" }" } else { "{ X-Key = \"KEY\" }" };
+        let [one, two] = order.map(|key| format!("{key} = {}", value(key)));
+        let text =
+            format!("[mcp_servers.a]\nurl = \"https://a.example\"\n{one}\n{two}\n\n[mcp_servers.b]\ncommand = \"b\"\n");
+        let imported = read(Client::Codex, &text);
+        let written = shown(&imported);
+        assert_eq!(
+            written,
+            "[packs.a]\nurl = \"https://a.example\"\nheaders = { A = \"b\", X-Key = \"${KEY}\" }\n[packs.b]\ncommand = \"b\"\n"
+        );
+        assert_eq!(
+            imported.notes[0].text,
+            "the header `X-Key` of `a` stands there twice; the one of a variable is used"
+        );
+        assert!(Config::read(&written, "t").is_ok());
+    }
+}
+
+#[test]
+fn a_preview_masks_what_is_secret_in_arguments_and_the_file_keeps_it() {
+    let text = r#"{"mcpServers": {"a": {"command": "docker",
+        "args": ["run", "-e", "DB_PASSWORD=hunter2", "image", "-p", "s3cr3t", "Server=db;Password=hunter3;", "redis://u:hunter4@h"]}}}"#;
+    let imported = read(Client::Cursor, text);
+    let pack = &imported.packs[0];
+    let preview = render(&pack.name, &pack.pack, Secrets::Masked);
+    let written = render(&pack.name, &pack.pack, Secrets::Written);
+    for secret in ["hunter2", "s3cr3t", "hunter3", "hunter4"] {
+        assert!(!preview.contains(secret), "{secret} in {preview}");
+        assert!(written.contains(secret), "{secret} not in {written}");
+    }
+    assert!(preview.contains("DB_PASSWORD=••••") && preview.contains("Server=db;Password=••••"), "{preview}");
+    assert!(crate::render::holds_secrets(&pack.name, &pack.pack));
+}

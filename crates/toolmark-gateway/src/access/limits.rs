@@ -21,6 +21,15 @@ pub struct Limiter {
     most: usize,
 }
 
+/// Limits the only caller there is, who need not be looked for.
+#[derive(Debug)]
+pub struct Alone {
+    concurrency: u32,
+    rate: Option<Pace>,
+    start: Instant,
+    share: Arc<Share>,
+}
+
 /// How far apart requests are on average, and how many may come together; in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
@@ -65,12 +74,8 @@ impl Limiter {
     /// Limits of the configuration.
     #[must_use]
     pub fn new(limits: &GatewayLimits) -> Self {
-        let rate = limits.rate.map(|rate| {
-            let within = u64::try_from(rate.per().as_nanos()).unwrap_or(u64::MAX);
-            Pace { apart: (within / u64::from(rate.count().max(1))).max(1), within }
-        });
         let callers = Mutex::default();
-        Self { concurrency: limits.concurrency, rate, start: Instant::now(), callers, most: CALLERS }
+        Self { concurrency: limits.concurrency, rate: Pace::of(limits), start: Instant::now(), callers, most: CALLERS }
     }
 
     /// Lets one request of a caller run.
@@ -82,12 +87,7 @@ impl Limiter {
     }
 
     fn take_at(&self, principal: &Arc<str>, now: u64) -> Result<Permit, TooMuch> {
-        let share = self.share(principal, now)?;
-        if share.running.fetch_add(1, Ordering::AcqRel) >= self.concurrency {
-            share.running.fetch_sub(1, Ordering::AcqRel);
-            return Err(TooMuch::AtOnce { most: self.concurrency });
-        }
-        let permit = Permit(share);
+        let permit = Share::enter(self.share(principal, now)?, self.concurrency)?;
         if let Some(pace) = self.rate {
             permit.0.count(pace, now)?;
         }
@@ -112,7 +112,45 @@ impl Limiter {
     }
 }
 
+impl Alone {
+    /// Limits of the configuration.
+    #[must_use]
+    pub fn new(limits: &GatewayLimits) -> Self {
+        let (concurrency, rate) = (limits.concurrency, Pace::of(limits));
+        Self { concurrency, rate, start: Instant::now(), share: Arc::default() }
+    }
+
+    /// Lets one request run.
+    ///
+    /// # Errors
+    /// [`TooMuch`]; then nothing was counted.
+    pub fn take(&self) -> Result<Permit, TooMuch> {
+        let permit = Share::enter(Arc::clone(&self.share), self.concurrency)?;
+        if let Some(pace) = self.rate {
+            permit.0.count(pace, u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))?;
+        }
+        Ok(permit)
+    }
+}
+
+impl Pace {
+    fn of(limits: &GatewayLimits) -> Option<Self> {
+        limits.rate.map(|rate| {
+            let within = u64::try_from(rate.per().as_nanos()).unwrap_or(u64::MAX);
+            Self { apart: (within / u64::from(rate.count().max(1))).max(1), within }
+        })
+    }
+}
+
 impl Share {
+    fn enter(share: Arc<Self>, most: u32) -> Result<Permit, TooMuch> {
+        if share.running.fetch_add(1, Ordering::AcqRel) >= most {
+            share.running.fetch_sub(1, Ordering::AcqRel);
+            return Err(TooMuch::AtOnce { most });
+        }
+        Ok(Permit(share))
+    }
+
     fn count(&self, pace: Pace, now: u64) -> Result<(), TooMuch> {
         let next = |full_at: u64| full_at.max(now).saturating_add(pace.apart);
         let limit = now.saturating_add(pace.within);

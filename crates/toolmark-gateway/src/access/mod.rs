@@ -18,9 +18,9 @@ use toolmark_config::sections::GatewayAuth;
 use toolmark_mcp::downstream::{Binding, Caller};
 use toolmark_store::{Scope, Store};
 
-pub use limits::{Limiter, Permit, TooMuch};
-pub(crate) use refusal::WELL_KNOWN;
+pub use limits::{Alone, Limiter, Permit, TooMuch};
 pub use refusal::{Refusal, Why};
+pub(crate) use refusal::{WELL_KNOWN, refused};
 
 use jwt::Issuer;
 use tokens::KnownTokens;

@@ -6,7 +6,7 @@ use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Uri};
 use serde_json::json;
 use toolmark_core::explain::{Code, Explain as _};
-use toolmark_mcp::downstream::Body;
+use toolmark_mcp::downstream::{Body, Fault};
 
 use super::Access;
 use super::jwt::Issuer;
@@ -111,6 +111,12 @@ impl Refusal {
 }
 
 impl TooMuch {
+    /// The same for a client that speaks over pipes.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        Fault::new(REFUSED, self.to_string()).coded(self.code())
+    }
+
     /// The answer.
     #[must_use]
     pub fn response(&self) -> Response<Body> {
@@ -194,7 +200,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A refusal that a client of MCP can read.
-fn refused(status: StatusCode, code: Code, text: &str) -> Response<Body> {
+pub(crate) fn refused(status: StatusCode, code: Code, text: &str) -> Response<Body> {
     let body = json!({
         "jsonrpc": "2.0",
         "id": null,

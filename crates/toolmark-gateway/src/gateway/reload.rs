@@ -149,7 +149,7 @@ impl Gateway {
         let refused = |error: ExpandConfigError| vec![Problem::refused(error.report(), None)];
         let environment = |name: &str| std::env::var(name).ok();
         config.expand_itself(&environment).map_err(|error| StartGatewayError::new(refused(error)))?;
-        let made = handles(config, &self.directory, self.vault.as_ref());
+        let made = handles(config, &self.directory, self.vault.as_ref(), self.grace);
         let state = self.state();
         let known = |name: &PackName| state.packs.get(name).is_some_and(|old| old.is_unusable());
         let new = made.problems.into_iter().filter(|(name, _)| !known(name));

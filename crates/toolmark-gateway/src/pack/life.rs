@@ -77,6 +77,7 @@ enum Seems {
 impl PackHandle {
     /// Keeps the server running and the gateway informed, until it is stopped.
     pub(crate) async fn supervise(self: Arc<Self>, news: mpsc::Sender<News>, hub: Arc<Hub>) {
+        let _at_work = self.at_work.token();
         if let Way::Unusable(why) = &self.way {
             tracing::warn!(target: LOG, pack = %self.name, reason = %why, "a server cannot even be tried; a reload tries again");
             return;
@@ -87,6 +88,8 @@ impl PackHandle {
             let before = self.stderr.written();
             let mut life = Life { wait, ready: None };
             let why = tokio::select! {
+                // First: whoever stops us before we began must not find a program later.
+                biased;
                 () = self.stop.cancelled() => return,
                 why = self.live(events, heard, &news, &mut life) => why,
             };

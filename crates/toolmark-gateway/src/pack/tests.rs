@@ -24,7 +24,8 @@ fn source_of(pack: &str, variables: &[(&str, &str)]) -> String {
     let expanded = config.expand(&set).expect("every variable is set");
     let (name, connection) = expanded.connections.first().expect("a pack");
     let pack = config.packs.get(name).expect("a section");
-    let pack = PackHandle::configured(name.clone(), pack, connection, Path::new("."), None).expect("a pack");
+    let pack = PackHandle::configured(name.clone(), pack, connection, Path::new("."), None, Duration::from_secs(2))
+        .expect("a pack");
     pack.source().as_str().to_owned()
 }
 

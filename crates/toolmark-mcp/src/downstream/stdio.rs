@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use toolmark_core::explain::Code;
 
 use super::admit::{Admitted, Request, named_version, unreadable};
@@ -32,10 +32,15 @@ const WAITING: usize = 256;
 /// How long running calls may take once the client has closed its end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// How long what was already said may take to be read once we are to end.
+const LAST_LINES: Duration = Duration::from_millis(200);
+
 /// What is known of the client on the other end.
-struct Connection<S> {
+struct Connection<S, A> {
     endpoint: Endpoint<S>,
     caller: Caller,
+    /// Says whether one more request may run.
+    admit: A,
     lines: mpsc::Sender<Bytes>,
     session: Option<Arc<Session>>,
     /// Running calls of 2026-07-28, by id.
@@ -62,59 +67,134 @@ impl<S: Service> Endpoint<S> {
         R: AsyncRead + Send + Unpin,
         W: AsyncWrite + Send + Unpin + 'static,
     {
+        self.stdio_until(reader, writer, caller, || Ok(()), std::future::pending()).await
+    }
+
+    /// The same, until `end` at the latest: then calls that are still running are given up. `admit` is asked before each request is looked
+    /// at, and what it gives is held until the request is answered.
+    ///
+    /// # Errors
+    /// As [`stdio`](Self::stdio).
+    pub async fn stdio_until<R, W, A, P, E>(
+        &self,
+        reader: R,
+        writer: W,
+        caller: Caller,
+        admit: A,
+        end: E,
+    ) -> std::io::Result<()>
+    where
+        R: AsyncRead + Send + Unpin,
+        W: AsyncWrite + Send + Unpin + 'static,
+        A: Fn() -> Result<P, Fault>,
+        P: Send + 'static,
+        E: Future<Output = ()>,
+    {
         let (lines, queue) = mpsc::channel(WAITING);
         let mut writing = tokio::spawn(write_lines(writer, queue));
         let mut connection = Connection {
             endpoint: self.clone(),
             caller,
+            admit,
             lines,
             session: None,
             running: Arc::default(),
             calls: JoinSet::new(),
             watchers: JoinSet::new(),
         };
-        let mut reader = BufReader::new(reader);
-        let limit = self.shared.settings.limits.bytes;
-        let read = loop {
-            let mut line = BytesMut::new();
-            let found = tokio::select! {
-                found = read_line(&mut reader, &mut line, limit) => found,
-                written = &mut writing => return written.unwrap_or(Ok(())),
-            };
-            match found {
-                Err(error) => break Err(error),
-                Ok(Line::End) if line.is_empty() => break Ok(()),
-                Ok(Line::TooLong) => {
-                    let fault = Fault::new(codes::INVALID_REQUEST, format!("the message has more than {limit} bytes"));
-                    // Its id usually stands before what makes it long; without it the client would wait for an answer.
-                    let whole = str::from_utf8(&line).map_or_else(|error| error.valid_up_to(), str::len);
-                    line.truncate(whole);
-                    let error = Message::read(&line.freeze(), self.shared.settings.limits).err();
-                    let id = error.as_ref().and_then(ReadMessageError::id);
-                    connection.send(fault.coded(Code::new("body-too-large")).write(id)).await;
-                }
-                Ok(_) if line.iter().all(u8::is_ascii_whitespace) => {}
-                Ok(_) => connection.take(line.freeze()).await,
-            }
-            // Calls that are over are let go of as we go.
-            while connection.calls.try_join_next().is_some() {}
-            while connection.watchers.try_join_next().is_some() {}
+        let mut end = std::pin::pin!(end);
+        let heard = tokio::select! {
+            biased;
+            heard = connection.hear(BufReader::new(reader), &mut writing) => heard,
+            () = &mut end => Heard::Enough,
         };
-        // A script that writes its requests and closes the pipe still reads the answers.
+        let mut ended = matches!(heard, Heard::Enough);
         let calls = &mut connection.calls;
-        let all = async { while calls.join_next().await.is_some() {} };
-        drop(tokio::time::timeout(LAST_WORDS, all).await);
+        if let Heard::End(_) = heard {
+            // A script that writes its requests and closes the pipe still reads the answers.
+            ended = tokio::select! {
+                _ = tokio::time::timeout(LAST_WORDS, async { while calls.join_next().await.is_some() {} }) => false,
+                () = &mut end => true,
+            };
+        }
+        // What becomes of a call is written down when it is let go of, so it is over before anybody goes on.
+        calls.shutdown().await;
         if let Some(session) = &connection.session {
             self.shared.sessions.remove(session.id(), &connection.caller);
             self.shared.end(session);
         }
         drop(connection);
-        let written = writing.await.unwrap_or(Ok(()));
-        read.and(written)
+        let read = match heard {
+            Heard::Unread(written) => return written,
+            Heard::End(read) => read,
+            Heard::Enough => Ok(()),
+        };
+        let enough = async {
+            if !ended {
+                end.await;
+            }
+            tokio::time::sleep(LAST_LINES).await;
+        };
+        tokio::select! {
+            written = &mut writing => read.and(written.unwrap_or(Ok(()))),
+            // Whoever is told to end does not wait for a client that reads nothing any more.
+            () = enough => {
+                writing.abort();
+                read
+            }
+        }
     }
 }
 
-impl<S: Service> Connection<S> {
+/// How the reading of a pipe ended.
+enum Heard {
+    /// The client closed it, or it broke.
+    End(std::io::Result<()>),
+    /// Nobody reads what we write.
+    Unread(std::io::Result<()>),
+    /// We are to end.
+    Enough,
+}
+
+impl<S: Service, A, P> Connection<S, A>
+where
+    A: Fn() -> Result<P, Fault>,
+    P: Send + 'static,
+{
+    /// Takes one line after another until the pipe ends.
+    async fn hear<R>(&mut self, mut reader: BufReader<R>, writing: &mut JoinHandle<std::io::Result<()>>) -> Heard
+    where
+        R: AsyncRead + Send + Unpin,
+    {
+        let limits = self.endpoint.shared.settings.limits;
+        loop {
+            let mut line = BytesMut::new();
+            let found = tokio::select! {
+                found = read_line(&mut reader, &mut line, limits.bytes) => found,
+                written = &mut *writing => return Heard::Unread(written.unwrap_or(Ok(()))),
+            };
+            match found {
+                Err(error) => return Heard::End(Err(error)),
+                Ok(Line::End) if line.is_empty() => return Heard::End(Ok(())),
+                Ok(Line::TooLong) => {
+                    let message = format!("the message has more than {} bytes", limits.bytes);
+                    let fault = Fault::new(codes::INVALID_REQUEST, message);
+                    // Its id usually stands before what makes it long; without it the client would wait for an answer.
+                    let whole = str::from_utf8(&line).map_or_else(|error| error.valid_up_to(), str::len);
+                    line.truncate(whole);
+                    let error = Message::read(&line.freeze(), limits).err();
+                    let id = error.as_ref().and_then(ReadMessageError::id);
+                    self.send(fault.coded(Code::new("body-too-large")).write(id)).await;
+                }
+                Ok(_) if line.iter().all(u8::is_ascii_whitespace) => {}
+                Ok(_) => self.take(line.freeze()).await,
+            }
+            // Calls that are over are let go of as we go.
+            while self.calls.try_join_next().is_some() {}
+            while self.watchers.try_join_next().is_some() {}
+        }
+    }
+
     async fn send(&self, line: Bytes) {
         // The writer ends only with the pipe, which the reader notices too.
         drop(self.lines.send(line).await);
@@ -125,6 +205,13 @@ impl<S: Service> Connection<S> {
         let message = match Message::read(&line, shared.settings.limits) {
             Ok(message) => message,
             Err(error) => return self.send(unreadable(&error).write(error.id())).await,
+        };
+        let place = match &message {
+            Message::Request { id, .. } => match (self.admit)() {
+                Ok(place) => Some(place),
+                Err(fault) => return self.send(fault.write(Some(id))).await,
+            },
+            _ => None,
         };
         let meta = match &message {
             Message::Request { params: Some(params), .. } => params.object("_meta"),
@@ -137,7 +224,7 @@ impl<S: Service> Connection<S> {
                 let request =
                     Request { id, method, params, caller: self.caller.clone(), streams: true, via: Via::Pipe };
                 let admitted = shared.admit_stateless(request, meta.as_ref(), None);
-                self.start(admitted).await;
+                self.start(admitted, place).await;
             }
             Message::Request { id, method, params } if method == "initialize" => {
                 self.initialize(&id, params.as_ref()).await;
@@ -150,7 +237,7 @@ impl<S: Service> Connection<S> {
                 let request =
                     Request { id, method, params, caller: self.caller.clone(), streams: true, via: Via::Pipe };
                 let admitted = shared.admit_session(request, &session);
-                self.start(admitted).await;
+                self.start(admitted, place).await;
             }
             Message::Notification { method, params } => self.note(&method, params).await,
             answer => {
@@ -206,7 +293,7 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    async fn start(&mut self, admitted: Admitted<S>) {
+    async fn start(&mut self, admitted: Admitted<S>, place: Option<P>) {
         match admitted {
             Admitted::Reply(_, line) => self.send(line).await,
             Admitted::Noted(line, notification) => {
@@ -223,6 +310,7 @@ impl<S: Service> Connection<S> {
                 let watches = ticket.method == "subscriptions/listen";
                 let tasks = if watches { &mut self.watchers } else { &mut self.calls };
                 tasks.spawn(async move {
+                    let _place = place;
                     let id = ticket.id.clone();
                     if watches {
                         follow_changes(ticket, run, &lines).await;

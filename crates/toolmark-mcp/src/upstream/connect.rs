@@ -76,7 +76,7 @@ impl Upstream {
         let limits = options.limits;
         let (pipe, outgoing) = Pipe::new(Desk::new(events, limits.bytes), limits);
         let tail = options.stderr.clone().unwrap_or_else(|| StderrTail::new(limits.stderr_lines));
-        let program = Program::attend(child, &pipe, outgoing, tail, limits.grace);
+        let program = Program::attend(child, &pipe, outgoing, tail, limits.grace, &options.programs);
         Inner::new(Link::Pipe(pipe), options, Some(program), false).open().await
     }
 

@@ -30,7 +30,7 @@ pub use handshake::ConnectError;
 pub use list::{ListError, ListKind, Listing};
 pub use options::{ConnectOptions, Target, UpstreamLimits, minimal_environment};
 pub use request::{
-    Answer, CallObserver, CallerKey, Delivery, Question, Reply, UpstreamError, UpstreamErrorKind, UpstreamRequest,
+    Answer, CallObserver, CallerKey, Delivery, Question, Reply, Said, UpstreamError, UpstreamErrorKind, UpstreamRequest,
 };
 pub use stdio::StderrTail;
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
+use tokio_util::task::TaskTracker;
 use toolmark_tls::Trust;
 
 use super::credentials::Credentials;
@@ -62,6 +63,9 @@ pub struct ConnectOptions {
     pub trust: Trust,
     /// Where a program's standard error is kept, for whoever wants it beyond the connection.
     pub stderr: Option<StderrTail>,
+    /// Counts the programs that were started and have not ended yet, for whoever waits until all have, also those of connections that
+    /// never came about.
+    pub programs: TaskTracker,
     /// Limits.
     pub limits: UpstreamLimits,
 }
@@ -113,6 +117,7 @@ impl Default for ConnectOptions {
             credentials: None,
             trust: Trust::machine(),
             stderr: None,
+            programs: TaskTracker::new(),
             limits: UpstreamLimits::default(),
         }
     }

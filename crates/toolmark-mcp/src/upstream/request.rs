@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain, facts};
+use toolmark_core::text::visible;
 
 use super::credentials::NoCredentials;
 use crate::wire::{LogLevel, RawObject, RpcError};
@@ -159,6 +160,8 @@ pub enum UpstreamErrorKind {
         challenge: Option<String>,
         /// `Location`, if there is one. It is not followed.
         location: Option<String>,
+        /// What a server says that turns us away (403). For whoever runs this, never for a model.
+        said: Option<Box<Said>>,
     },
     /// The server forgot our session. The next request opens a new one.
     #[error("the server has ended the session")]
@@ -172,6 +175,15 @@ pub enum UpstreamErrorKind {
         /// How many may wait.
         limit: usize,
     },
+}
+
+/// What a server says that turns us away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Its code, if it is one that says which.
+    pub code: Option<String>,
+    /// In words.
+    pub message: String,
 }
 
 impl CallerKey {
@@ -205,7 +217,28 @@ impl<'a> UpstreamRequest<'a> {
     }
 }
 
+impl Said {
+    /// What stands in a JSON-RPC error, or else in a line of text.
+    pub(crate) fn read(body: &[u8]) -> Option<Self> {
+        if let Ok(Value::Object(body)) = serde_json::from_slice(body) {
+            let error = body.get("error")?;
+            let text = |path: &str| Some(visible(error.pointer(path)?.as_str()?, 300));
+            return Some(Self { code: text("/data/code"), message: text("/message")? });
+        }
+        let text = str::from_utf8(body).ok()?.trim();
+        let plain = !text.is_empty() && !text.starts_with('<');
+        plain.then(|| Self { code: None, message: visible(text, 300) })
+    }
+}
+
 impl UpstreamError {
+    /// Keeps what a server said that turned us away.
+    pub(crate) fn hear(&mut self, heard: Option<Said>) {
+        if let UpstreamErrorKind::Status { said, .. } = &mut self.kind {
+            *said = heard.map(Box::new);
+        }
+    }
+
     pub(crate) fn never(kind: UpstreamErrorKind) -> Self {
         Self { kind, delivery: Delivery::Never }
     }

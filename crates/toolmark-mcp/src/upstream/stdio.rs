@@ -14,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::pipe::{Outgoing, Pipe, read_lines, write_lines};
 
@@ -109,6 +110,7 @@ impl Program {
         outgoing: tokio::sync::mpsc::Receiver<Outgoing>,
         tail: StderrTail,
         grace: Duration,
+        programs: &TaskTracker,
     ) -> Self {
         if let Some(input) = child.stdin.take() {
             tokio::spawn(write_lines(pipe.clone(), outgoing, input));
@@ -124,7 +126,7 @@ impl Program {
         }
         let end = CancellationToken::new();
         let (ended, receiver) = oneshot::channel();
-        tokio::spawn(watch(child, pipe.clone(), end.clone(), grace, ended));
+        programs.spawn(watch(child, pipe.clone(), end.clone(), grace, ended));
         Self { tail, end, ended: tokio::sync::Mutex::new(Some(receiver)) }
     }
 

@@ -1,8 +1,12 @@
 //! Both eras on one pipe.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
-use toolmark_mcp::downstream::{Caller, Changed, Endpoint, Settings};
+use tokio::sync::Semaphore;
+use toolmark_core::explain::Code;
+use toolmark_mcp::downstream::{Caller, Changed, Endpoint, Fault, Settings};
 use toolmark_mcp::wire::Limits;
 
 use crate::fixture::Fixture;
@@ -111,7 +115,7 @@ async fn a_new_client_on_the_same_pipe_needs_no_handshake() {
     for id in [4, 5] {
         pipe.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})).await;
     }
-    let (service, endpoint) = (std::sync::Arc::clone(pipe.endpoint.service()), pipe.endpoint.clone());
+    let (service, endpoint) = (Arc::clone(pipe.endpoint.service()), pipe.endpoint.clone());
     until(|| service.dropped.load(std::sync::atomic::Ordering::SeqCst) == 1 && endpoint.held().listeners == 0).await;
     pipe.send(request(6, "ping", json!({}))).await;
     assert_eq!(pipe.next().await["error"]["code"], -32601);
@@ -142,4 +146,33 @@ async fn a_script_that_closes_the_pipe_still_gets_its_answers() {
     pipe.call(1, "wait", json!({"ms": 30})).await;
     pipe.close().await;
     assert_eq!(content(&pipe.next().await), "waited");
+}
+
+#[tokio::test]
+async fn whoever_is_told_to_end_gives_up_calls_and_a_request_that_is_not_admitted_is_answered() {
+    let endpoint = endpoint_with(Settings::default());
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(theirs);
+    let (serving, places) = (endpoint.clone(), Arc::new(Semaphore::new(1)));
+    let (told, end) = tokio::sync::oneshot::channel::<()>();
+    let free = Arc::clone(&places);
+    let served = tokio::spawn(async move {
+        let full = || Fault::new(-32_000, "enough").coded(Code::new("caller-limit"));
+        let admit = || Arc::clone(&places).try_acquire_owned().map_err(|_| full());
+        let ended = async move { drop(end.await) };
+        serving.stdio_until(reader, writer, Caller::new("pipe"), admit, ended).await
+    });
+    let (reader, writer) = tokio::io::split(ours);
+    let mut pipe = Pipe { endpoint, lines: BufReader::new(reader).lines(), writer, served };
+    pipe.initialize().await;
+    pipe.call(1, "wait", json!({"progress": true})).await;
+    assert_eq!(pipe.next().await["method"], "notifications/progress");
+    pipe.call(2, "echo", json!({})).await;
+    let refused = pipe.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["data"]["code"]), (&json!(2), &json!("caller-limit")));
+    // Neither the pipe nor the call ends by itself.
+    drop(told);
+    assert!(pipe.served.await.expect("a task").is_ok());
+    assert_eq!(pipe.endpoint.service().dropped.load(std::sync::atomic::Ordering::SeqCst), 1, "the call is over");
+    assert_eq!((free.available_permits(), pipe.endpoint.held().sessions), (1, 0));
 }

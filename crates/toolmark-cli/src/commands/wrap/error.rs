@@ -16,6 +16,8 @@ pub(super) struct NotConfigured {
     client: Client,
     config: String,
     servers: Vec<String>,
+    /// Those that the configuration has, but does not use.
+    off: Vec<String>,
 }
 
 /// A client without a file.
@@ -44,16 +46,18 @@ impl NotConfigured {
     /// Without servers to name, it is the configuration itself that is not there.
     fn what(&self) -> String {
         let (config, client) = (&self.config, self.client.title());
-        match self.servers.as_slice() {
-            [] => format!("there is no `{config}`, from which {client} would start Toolmark"),
-            servers => {
-                format!("`{config}` lacks {} of {client}: {}", output::count(servers.len(), "server"), listed(servers))
-            }
+        let of =
+            |servers: &[String]| format!("{} of {client}: {}", output::count(servers.len(), "server"), listed(servers));
+        match (self.servers.as_slice(), self.off.as_slice()) {
+            ([], []) => format!("there is no `{config}`, from which {client} would start Toolmark"),
+            (servers, []) => format!("`{config}` lacks {}", of(servers)),
+            ([], off) => format!("`{config}` has switched off {}", of(off)),
+            (servers, off) => format!("`{config}` lacks {}; it has switched off {}", of(servers), listed(off)),
         }
     }
 
-    pub(super) fn new(client: Client, config: &Path, servers: Vec<String>) -> Self {
-        Self { client, config: output::safe(&config.display().to_string()), servers }
+    pub(super) fn new(client: Client, config: &Path, servers: Vec<String>, off: Vec<String>) -> Self {
+        Self { client, config: output::safe(&config.display().to_string()), servers, off }
     }
 }
 
@@ -73,23 +77,33 @@ impl Explain for NotConfigured {
     }
 
     fn why(&self) -> String {
-        match self.servers.as_slice() {
-            [] => "the client would start something that ends at once",
-            _ => "the client would lose them without a word",
+        match self.servers.is_empty() && self.off.is_empty() {
+            true => "the client would start something that ends at once",
+            false => "the client would lose them without a word",
         }
         .into()
     }
 
     fn fix(&self) -> String {
-        if self.servers.is_empty() {
-            return "write a configuration first, name it with `--config`, or the address of a gateway with `--url`"
-                .into();
-        }
-        "take them over first with `toolmark init`, or write them into the configuration".into()
+        let fix = match (self.servers.is_empty(), self.off.is_empty()) {
+            (true, true) => {
+                "write a configuration first, name it with `--config`, or the address of a gateway with `--url`"
+            }
+            (false, true) => "take them over first with `toolmark init`, or write them into the configuration",
+            (true, false) => "remove `enabled = false` there, or switch them off or remove them in the client first",
+            (false, false) => {
+                "take them over first with `toolmark init`, or write them into the configuration, without `enabled = false`"
+            }
+        };
+        fix.into()
     }
 
     fn facts(&self) -> Map<String, Value> {
-        facts([("client", self.client.as_str().into()), ("servers", self.servers.as_slice().into())])
+        facts([
+            ("client", self.client.as_str().into()),
+            ("servers", self.servers.as_slice().into()),
+            ("off", self.off.as_slice().into()),
+        ])
     }
 }
 

@@ -56,3 +56,14 @@ fn callers_who_take_nothing_make_room_and_others_do_not() {
     assert_eq!(limiter.take_at(&Arc::from("more"), SECOND).err(), Some(TooMuch::Callers));
     drop((held, new));
 }
+
+#[test]
+fn the_only_caller_is_limited_like_any_other() {
+    let config = Config::read("[gateway.limits]\nconcurrency = 2\nrate = \"3/h\"\n", "test").expect("a configuration");
+    let alone = Alone::new(&config.gateway.limits);
+    let (one, _two) = (alone.take().expect("the first"), alone.take().expect("the second"));
+    assert_eq!(alone.take().err(), Some(TooMuch::AtOnce { most: 2 }));
+    drop(one);
+    drop(alone.take().expect("the third"));
+    assert!(matches!(alone.take().err(), Some(TooMuch::TooFast { .. })));
+}

@@ -14,7 +14,7 @@ use super::client::{collect, innermost, status};
 use super::pool::Arriving;
 use super::{EVENTS, Http, Session};
 use crate::upstream::desk::Source;
-use crate::upstream::request::{Reply, UpstreamError, UpstreamErrorKind};
+use crate::upstream::request::{Reply, Said, UpstreamError, UpstreamErrorKind};
 use crate::wire::version::Era;
 use crate::wire::{Id, Message, headers, sse};
 
@@ -62,6 +62,9 @@ pub(super) async fn read(
     }
 }
 
+/// Most bytes that are read of what a server says that turns us away.
+const MOST_SAID: usize = 4096;
+
 /// The code of servers that have no better one.
 const UNNAMED: i64 = -32000;
 
@@ -91,13 +94,20 @@ async fn refused(
     response: Response<Arriving>,
 ) -> Result<Reply, UpstreamError> {
     let in_session = session.id.is_some();
-    let failure = status(&response, in_session);
+    let mut failure = status(&response, in_session);
     if matches!(failure.kind(), UpstreamErrorKind::SessionLost) {
         http.lost(session);
         return Err(failure);
     }
     // Credentials are the operator's business; the model must not be told about them as if it were a tool's answer.
-    let hidden = matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if response.status() == StatusCode::FORBIDDEN {
+        let (parts, body) = response.into_parts();
+        if let Ok(bytes) = collect(&parts.headers, body, MOST_SAID).await {
+            failure.hear(Said::read(&bytes));
+        }
+        return Err(failure);
+    }
+    let hidden = response.status() == StatusCode::UNAUTHORIZED;
     if !hidden && matches!(content(response.headers()), Content::Json) {
         let (parts, body) = response.into_parts();
         let bytes = collect(&parts.headers, body, http.limits.bytes.min(1 << 20)).await.map_err(|_| failure.clone())?;

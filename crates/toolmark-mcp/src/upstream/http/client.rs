@@ -153,7 +153,7 @@ pub(super) fn status(response: &Response<Arriving>, in_session: bool) -> Upstrea
     }
     let text = |name| Some(response.headers().get(name)?.to_str().ok()?.chars().take(1024).collect());
     let (challenge, location) = (text(WWW_AUTHENTICATE), text(LOCATION));
-    let kind = UpstreamErrorKind::Status { status: status.as_u16(), challenge, location };
+    let kind = UpstreamErrorKind::Status { status: status.as_u16(), challenge, location, said: None };
     match status {
         StatusCode::UNAUTHORIZED
         | StatusCode::FORBIDDEN

@@ -1,0 +1,87 @@
+//! Somebody wants this program to end: heard from the first moment on, so that no signal finds nobody at home.
+
+use crate::failure::Failure;
+
+/// The signals that ask a program to end.
+pub(crate) struct Wish {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+    /// Only for a program that ends with its terminal.
+    #[cfg(unix)]
+    hangup: Option<Hangup>,
+}
+
+/// `SIGHUP`, which says that the terminal is gone, or asks for a reload.
+#[cfg(unix)]
+struct Hangup {
+    signal: tokio::signal::unix::Signal,
+    had_terminal: bool,
+    reloads: bool,
+}
+
+impl Wish {
+    /// Hears from now on.
+    pub(crate) fn hear() -> Result<Self, Failure> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+            Ok(Self { interrupt, terminate, hangup: None })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    /// The same for a program that also ends with its terminal. Where `SIGHUP` asks for a reload too, it only counts when the terminal that
+    /// was there is there no more.
+    pub(crate) fn or_terminal_gone(self, reloads: bool) -> Result<Self, Failure> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let hangup = Hangup { signal: signal(SignalKind::hangup())?, had_terminal: has_terminal(), reloads };
+            Ok(Self { hangup: Some(hangup), ..self })
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = reloads;
+            Ok(self)
+        }
+    }
+
+    /// Waits until somebody wants it to end; called again, for one more who does.
+    pub(crate) async fn heard(&mut self) {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            () = Hangup::terminal_gone(self.hangup.as_mut()) => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
+
+#[cfg(unix)]
+impl Hangup {
+    async fn terminal_gone(hangup: Option<&mut Self>) {
+        let Some(hangup) = hangup else { return std::future::pending().await };
+        while hangup.signal.recv().await.is_some() {
+            if !hangup.reloads {
+                return;
+            }
+            // The system tells of it a moment before it is done.
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            if hangup.had_terminal && !has_terminal() {
+                return;
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(unix)]
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
+}
