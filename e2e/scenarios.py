@@ -123,7 +123,7 @@ async def questions_of_a_server_reach_the_person_behind_the_client(stage):
         assert len(asked) == 3 and "tulips" in asked[1], (revision, asked)
 
 
-async def a_server_elsewhere_tells_how_far_it_is_and_hears_when_nobody_waits(stage):
+async def a_server_elsewhere_tells_how_far_it_is_and_answers_on_when_a_call_is_given_up(stage):
     for revision in ERAS:
         heard = []
 
@@ -280,7 +280,7 @@ ALL = [
     tools_with_the_same_name_are_both_there,
     what_a_call_would_really_do_is_blocked,
     questions_of_a_server_reach_the_person_behind_the_client,
-    a_server_elsewhere_tells_how_far_it_is_and_hears_when_nobody_waits,
+    a_server_elsewhere_tells_how_far_it_is_and_answers_on_when_a_call_is_given_up,
     other_clients_get_the_same,
     a_killed_server_takes_nobody_with_it,
     a_changed_configuration_is_taken_over_and_a_broken_one_is_not,
