@@ -41,7 +41,10 @@ mod snapshot;
 use std::fs;
 use std::path::Path;
 
-const CHECKS: [(&str, fn(&str)); 15] = [
+/// What holds for every input.
+type Check = fn(&str);
+
+const CHECKS: [(&str, Check); 15] = [
     ("canonical", canonical::check),
     ("effects_calls", effects_calls::check),
     ("effects_code", effects_code::check),
