@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::wire::headers::{self, ParamHeaders};
 use crate::wire::params::{CallParams, naming_parameter};
-use crate::wire::{Change, Limits, Message, RawObject, ReadMessageErrorKind, read_items, sse, write};
+use crate::wire::{Change, Id, Limits, Message, RawObject, ReadMessageErrorKind, read_items, sse, write};
 
 const LIMITS: Limits = Limits { bytes: 1 << 16, depth: 64 };
 /// For what we wrote ourselves.
@@ -73,7 +73,7 @@ fn message(bytes: &Bytes) {
             assert_eq!((id.as_json(), result.raw()), (id2.as_json(), result2.raw()));
         }
         (Message::Error { id, error }, Message::Error { id: id2, error: error2 }) => {
-            assert_eq!(id.as_ref().map(|id| id.as_json()), id2.as_ref().map(|id| id.as_json()));
+            assert_eq!(id.as_ref().map(Id::as_json), id2.as_ref().map(Id::as_json));
             assert_eq!(error.object().raw(), error2.object().raw());
         }
         _ => panic!("{read:?} became {again:?}"),
@@ -96,7 +96,7 @@ fn is_left_to_who_decodes_it(error: &serde_json::Error) -> bool {
 }
 
 fn raw(params: &Option<RawObject>) -> Option<&Bytes> {
-    params.as_ref().map(|params| params.raw())
+    params.as_ref().map(RawObject::raw)
 }
 
 /// Adding one key to `_meta` keeps every other member byte for byte.
