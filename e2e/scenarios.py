@@ -19,7 +19,10 @@ CALLS = {
     "sqlite": lambda _: ("read_query", {"query": "SELECT 6 * 7 AS n"}, "42"),
     "fetch": lambda stage: ("fetch", {"url": stage.page}, "They flower in spring."),
     "time": lambda _: ("get_current_time", {"timezone": "Asia/Tokyo"}, "Asia/Tokyo"),
+    "remote": lambda _: ("remote__get-sum", {"a": 19, "b": 23}, "42"),
 }
+# Those that the gateway starts no program for.
+ELSEWHERE = {"remote"}
 
 
 async def all_tools(client):
@@ -114,7 +117,30 @@ async def questions_of_a_server_reach_the_person_behind_the_client(stage):
             assert not told.is_error and "Ann" in text(told), (revision, told)
             told = await client.call_tool("trigger-sampling-request", {"prompt": "tulips"})
             assert "a sampled answer" in text(told), (revision, told)
-        assert len(asked) == 2 and "tulips" in asked[1], (revision, asked)
+            # The same server elsewhere asks in the stream of its answer.
+            told = await client.call_tool("remote__trigger-elicitation-request", {})
+            assert not told.is_error and "Ann" in text(told), (revision, told)
+        assert len(asked) == 3 and "tulips" in asked[1], (revision, asked)
+
+
+async def a_server_elsewhere_tells_how_far_it_is_and_answers_on_when_a_call_is_given_up(stage):
+    for revision in ERAS:
+        heard = []
+
+        async def progress(done, total, _):
+            heard.append((done, total))
+
+        async with stage.client(revision) as client:
+            tool = "remote__trigger-long-running-operation"
+            done = await client.call_tool(tool, {"duration": 1, "steps": 4}, progress_callback=progress)
+            assert not done.is_error and "completed" in text(done).lower(), (revision, done)
+            await until("all of it was heard", lambda: len(heard) >= 4)
+            assert heard[-1] == (4, 4), (revision, heard)
+            slow = asyncio.create_task(client.call_tool(tool, {"duration": 600, "steps": 600}))
+            await asyncio.sleep(0.2)
+            slow.cancel()
+            answer = await client.call_tool("remote__get-sum", {"a": 1, "b": 2})
+            assert "3" in text(answer), (revision, answer)
 
 
 async def other_clients_get_the_same(stage):
@@ -240,7 +266,7 @@ async def has(names, name, there=True):
 
 async def it_stops_when_it_is_told_to_and_leaves_nothing_behind(stage):
     started = stage.started()
-    assert len(started) >= len(CALLS), started
+    assert len(started) >= len(CALLS.keys() - ELSEWHERE), started
     stage.gateway.send_signal(signal.SIGTERM)
     await until("the gateway has ended", lambda: stage.gateway.poll() is not None)
     assert stage.gateway.returncode == 0, stage.gateway.returncode
@@ -254,6 +280,7 @@ ALL = [
     tools_with_the_same_name_are_both_there,
     what_a_call_would_really_do_is_blocked,
     questions_of_a_server_reach_the_person_behind_the_client,
+    a_server_elsewhere_tells_how_far_it_is_and_answers_on_when_a_call_is_given_up,
     other_clients_get_the_same,
     a_killed_server_takes_nobody_with_it,
     a_changed_configuration_is_taken_over_and_a_broken_one_is_not,

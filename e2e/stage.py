@@ -51,12 +51,26 @@ class Stage:
         self.pages = ThreadingHTTPServer(("127.0.0.1", 0), Page)
         threading.Thread(target=self.pages.serve_forever, daemon=True).start()
         self.log = (self.work / "gateway.log").open("w")
+        self.remote = self.elsewhere()
+        where = next(line.split()[-1] for line in self.remote.stdout if line.startswith("listening on "))
+        threading.Thread(target=self.remote.stdout.read, daemon=True).start()
         up = [os.environ["TOOLMARK"], "up", "--config", str(self.config), "--listen", "127.0.0.1:0"]
         self.gateway = subprocess.Popen(
-            [*up, "--store", "sqlite::memory:"], cwd=self.work, stdout=subprocess.PIPE, stderr=self.log, text=True
+            [*up, "--store", "sqlite::memory:"],
+            cwd=self.work,
+            env={**os.environ, "REMOTE": f"{where}/mcp"},
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
         )
         self.url = next(line.split()[-1] for line in self.gateway.stdout if line.startswith("listening on "))
         threading.Thread(target=self.gateway.stdout.read, daemon=True).start()
+
+    def elsewhere(self):
+        """A real server that nobody but us has started, reached over streamable HTTP."""
+        server = Path(os.environ["NPM"]) / "@modelcontextprotocol/server-everything/dist/index.js"
+        command = [os.environ["NODE"], "--import", str(HERE / "loopback.mjs"), str(server), "streamableHttp"]
+        return subprocess.Popen(command, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     @property
     def page(self):
@@ -89,6 +103,8 @@ class Stage:
         if self.gateway.poll() is None:
             self.gateway.kill()
             self.gateway.wait()
+        self.remote.kill()
+        self.remote.wait()
         self.pages.shutdown()
 
 

@@ -1,30 +1,7 @@
-//! Arguments from strangers for tools from strangers: finding carriers and reading arguments never panics, and a second look finds the
-//! same.
+//! `fuzz/checks/effects_calls.rs`, for inputs that the fuzzer makes up.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use serde_json::{Value, json};
-use toolmark_core::document::Document;
-use toolmark_core::snapshot::Snapshot;
-use toolmark_effects::settings::Settings;
-use toolmark_effects::{Analyzer, EffectCache, analyze_cached};
+#[path = "../checks/effects_calls.rs"]
+mod checks;
 
-fuzz_target!(|parts: (&str, &str, &str, &str)| {
-    let (name, argument, description, text) = parts;
-    let arguments: Value = serde_json::from_str(text).unwrap_or_else(|_| json!({ argument: text }));
-    let tool = json!({"tools": [{
-        "name": name,
-        "description": description,
-        "inputSchema": {"type": "object", "properties": {argument: {"type": "string", "description": description}}}
-    }]});
-    const PACKS: [&str; 6] = ["machine", "kubernetes", "mongodb", "redis", "postgres", "files"];
-    let pack = PACKS[text.len() % PACKS.len()];
-    let document = Document::new("tools.json", tool.to_string());
-    let Ok(catalog) = Snapshot::of(&document, pack).into_builder().build() else { return };
-    for tool in catalog.tools() {
-        let (analyzer, cache) = (Analyzer::of(tool, Settings::default()), EffectCache::default());
-        let facts = analyzer.analyze(&arguments);
-        assert_eq!(*analyze_cached(&cache, &analyzer, &arguments), facts);
-        assert_eq!(*analyze_cached(&cache, &analyzer, &arguments), facts);
-    }
-});
+libfuzzer_sys::fuzz_target!(|text: &str| checks::check(text));

@@ -1,14 +1,7 @@
-//! GraphQL from strangers: reading never panics and always ends.
+//! `fuzz/checks/effects_graphql.rs`, for inputs that the fuzzer makes up.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use toolmark_core::facts::Reading;
-use toolmark_effects::graphql::read;
+#[path = "../checks/effects_graphql.rs"]
+mod checks;
 
-fuzz_target!(|text: &str| {
-    for operation in [None, Some("A")] {
-        if let Reading::Understood(effects) = read(text, operation) {
-            assert!(!effects.is_empty());
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|text: &str| checks::check(text));

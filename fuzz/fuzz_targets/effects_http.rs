@@ -1,19 +1,7 @@
-//! Addresses and requests from strangers: reading never panics, and a host inside stays inside whatever stands around it.
+//! `fuzz/checks/effects_http.rs`, for inputs that the fuzzer makes up.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use toolmark_core::facts::{Danger, Reading};
-use toolmark_effects::http::{Request, read, read_url};
+#[path = "../checks/effects_http.rs"]
+mod checks;
 
-fuzz_target!(|parts: (&str, &str, &str)| {
-    let (address, method, body) = parts;
-    let _ = read_url(address);
-    let body = serde_json::Value::String(body.to_owned());
-    for relative in [false, true] {
-        let _ = read(&Request { method: Some(method), address, relative, rows: relative, headers: Some(&body), body: Some(&body), parameters: None });
-    }
-    let path: String = address.chars().filter(|c| !matches!(c, '@' | '/' | '\\' | '?' | '#')).collect();
-    if let Reading::Understood(effects) = read_url(&format!("http://127.0.0.1/{path}")) {
-        assert!(effects.iter().all(|effect| effect.dangers.contains(&Danger::Escape)));
-    }
-});
+libfuzzer_sys::fuzz_target!(|text: &str| checks::check(text));

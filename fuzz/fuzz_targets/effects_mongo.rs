@@ -1,15 +1,7 @@
-//! MongoDB from strangers: pipelines, commands and operations are read without a panic.
+//! `fuzz/checks/effects_mongo.rs`, for inputs that the fuzzer makes up.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use serde_json::Value;
-use toolmark_effects::mongo::{read_command, read_operation, read_pipeline};
+#[path = "../checks/effects_mongo.rs"]
+mod checks;
 
-fuzz_target!(|text: &str| {
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
-    let _ = read_pipeline(&value);
-    let _ = read_command(&value);
-    for operation in ["find", "aggregate", "delete-many", "updateMany", "bulkWrite", "rename-collection", "runCommand"] {
-        let _ = read_operation(operation, &value);
-    }
-});
+libfuzzer_sys::fuzz_target!(|text: &str| checks::check(text));

@@ -1,12 +1,7 @@
-//! Redis commands from strangers: read as text, as words and as arguments of `redis-cli` without a panic.
+//! `fuzz/checks/effects_redis.rs`, for inputs that the fuzzer makes up.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use toolmark_effects::redis::{read, read_cli, read_words};
+#[path = "../checks/effects_redis.rs"]
+mod checks;
 
-fuzz_target!(|text: &str| {
-    let _ = read(text);
-    let words: Vec<&str> = text.split(' ').collect();
-    let _ = read_words(&words);
-    let _ = read_cli(&words);
-});
+libfuzzer_sys::fuzz_target!(|text: &str| checks::check(text));

@@ -1,18 +1,7 @@
-//! Shell programs from strangers: reading never panics, and quoting a program whole makes it a word that does nothing.
+//! `fuzz/checks/effects_shell.rs`, for inputs that the fuzzer makes up.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use toolmark_core::facts::{Effect, Reading};
-use toolmark_effects::shell;
+#[path = "../checks/effects_shell.rs"]
+mod checks;
 
-fuzz_target!(|text: &str| {
-    let readings = shell::read(text);
-    assert!((1..=2).contains(&readings.len()));
-    let quoted = format!("echo '{}'", text.replace('\'', "'\\''"));
-    for reading in shell::read(&quoted) {
-        if let Reading::Understood(effects) = reading {
-            assert!(effects.iter().all(Effect::is_harmless), "{quoted}");
-        }
-    }
-    let _ = shell::read_argv(&["sh", "-c", text]);
-});
+libfuzzer_sys::fuzz_target!(|text: &str| checks::check(text));

@@ -1,21 +1,7 @@
-//! Names from strangers: parsing never panics, and what parses prints back as it was.
+//! `fuzz/checks/names.rs`, for inputs that the fuzzer makes up.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use toolmark_core::display::humanize;
-use toolmark_core::names::{CanonicalName, PackName, RawName};
-use toolmark_core::text::visible;
+#[path = "../checks/names.rs"]
+mod checks;
 
-fuzz_target!(|text: &str| {
-    if let Ok(name) = text.parse::<CanonicalName>() {
-        assert_eq!(name.to_string(), text);
-    }
-    if let Ok(name) = text.parse::<RawName>() {
-        assert_eq!(name.as_str(), text);
-    }
-    if let Ok(slug) = PackName::slug(text) {
-        assert!(slug.as_str().parse::<PackName>().is_ok());
-    }
-    let _ = humanize(text);
-    let _ = visible(text, 50);
-});
+libfuzzer_sys::fuzz_target!(|text: &str| checks::check(text));

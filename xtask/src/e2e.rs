@@ -18,11 +18,12 @@ pub(crate) struct EndToEnd;
 const PYTHON: [&str; 3] = ["servers", "sqlite", "client"];
 
 /// What is played, and by whom.
-const SCRIPTS: [&str; 14] = [
+const SCRIPTS: [&str; 15] = [
     "run.py",
     "stage.py",
     "scenarios.py",
     "client.ts",
+    "loopback.mjs",
     "toolmark.toml",
     "desk.py",
     "approvals.py",

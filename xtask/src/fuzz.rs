@@ -1,5 +1,7 @@
-//! `cargo xtask fuzz`: runs each fuzz target for a while with `cargo-fuzz`, seeded from the repository.
+//! `cargo xtask fuzz`: runs each fuzz target for a while with `cargo-fuzz`. It begins with what `fuzz/seeds` holds and what earlier runs
+//! found; `cargo xtask test` checks the seeds alone, without a fuzzer.
 
+use std::fs;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -51,9 +53,16 @@ impl Fuzz {
     }
 
     fn fuzz(&self, target: &str) -> bool {
-        let seconds = format!("-max_total_time={}", self.seconds);
-        let arguments = ["fuzz", "run", target, "--", &seconds, "-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"];
-        let mut command = cargo(&arguments);
+        let folder = root().join("fuzz");
+        // What is found goes into the first; the seeds are only read.
+        let (found, seeds) = (folder.join("corpus").join(target), folder.join("seeds").join(target));
+        if let Err(error) = fs::create_dir_all(&found) {
+            say(&format!("{}: {error}", found.display()));
+            return false;
+        }
+        let mut command = cargo(&["fuzz", "run", target]);
+        command.arg(found).arg(seeds).arg("--").arg(format!("-max_total_time={}", self.seconds));
+        command.args(["-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"]);
         // Sanitizers are behind an unstable flag of the compiler; this lets the stable one use it.
         command.env("RUSTC_BOOTSTRAP", "1").current_dir(root());
         succeeds(&format!("fuzzing `{target}` for {} s", self.seconds), &mut command)
@@ -63,4 +72,26 @@ impl Fuzz {
 fn cargo_fuzz() -> bool {
     exists("cargo-fuzz")
         || succeeds("installing cargo-fuzz 0.13", &mut cargo(&["install", "--locked", "cargo-fuzz@^0.13"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fuzz_target_is_run_and_has_seeds() {
+        let folder = root().join("fuzz");
+        let mut found: Vec<String> = fs::read_dir(folder.join("fuzz_targets"))
+            .expect("the targets")
+            .map(|target| target.expect("a target").path().file_stem().expect("a name").to_string_lossy().into_owned())
+            .collect();
+        found.sort();
+        let mut known = TARGETS.to_vec();
+        known.sort_unstable();
+        assert_eq!(found, known);
+        for target in known {
+            let seeds = fs::read_dir(folder.join("seeds").join(target)).map_or(0, Iterator::count);
+            assert!(seeds > 0, "`{target}` has no seeds");
+        }
+    }
 }

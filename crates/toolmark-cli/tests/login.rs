@@ -123,6 +123,19 @@ async fn waits_for_a_login(store: &str) -> String {
     assert_eq!(servers.state().revoked.len(), 1);
     let (code, text) = said(folder, &["logout", "tracker"]);
     assert!(code == Some(0) && text.contains("nobody was logged in to `tracker`"), "{text}");
+    // Whoever could not be told is named, and the token is gone from here all the same.
+    let file = folder.join(&kept);
+    let record = json!({
+        "version": 1, "server": servers.url(), "resource": servers.url(), "token_endpoint": format!("http://{}/token", servers.address),
+        "revocation_endpoint": format!("http://{}/gone", servers.address), "client_id": "client-1", "client_secret": null,
+        "secret_in_form": false, "redirect": "http://127.0.0.1:1/callback", "issuer": null,
+        "token": {"access": "a", "refresh": "r", "scope": null, "issued": 0, "expires": null},
+    });
+    std::fs::write(&file, record.to_string()).expect("a file");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("for its owner only");
+    let (code, text) = said(folder, &["logout", "tracker"]);
+    assert!(code == Some(6) && text.contains("error[oauth-not-revoked]") && text.contains("status 404"), "{text}");
+    assert!(!file.exists() && !text.contains("logged out of"), "{text}");
     for (pack, exit) in [("plain", 3), ("nobody", 4)] {
         let (code, text) = said(folder, &["login", pack, "--no-browser"]);
         assert!(code == Some(exit) && text.contains("error[oauth-not-configured]"), "{text}");

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use secrecy::SecretString;
+use toolmark_config::sections;
 use toolmark_config::values::Grant as WrittenGrant;
 use toolmark_config::{Connection, Http, UpstreamAuth};
 use toolmark_core::names::PackName;
@@ -19,6 +20,17 @@ pub fn trust(connection: &Connection, directory: &Path) -> Result<Trust, ReadTru
         Connection::Http(Http { ca: Some(file), .. }) => Trust::read(&directory.join(file.expose())),
         Connection::Http(_) | Connection::Stdio(_) => Ok(Trust::machine()),
     }
+}
+
+/// The same for a pack as it is written. Only its `ca` counts: a variable that is missing elsewhere keeps nobody from giving a token back.
+///
+/// # Errors
+/// Why the file that says so cannot be used.
+pub fn trust_of(name: &PackName, pack: Option<&sections::Pack>, directory: &Path) -> Result<Trust, String> {
+    let Some(pack) = pack.filter(|pack| pack.ca.is_some()) else { return Ok(Trust::machine()) };
+    let connection = pack.expand(name, &|variable: &str| std::env::var(variable).ok());
+    let connection = connection.map_err(|error| error.to_string())?;
+    trust(&connection, directory).map_err(|error| error.to_string())
 }
 
 /// What is configured about the tokens of a pack; nothing where it has none of its own.

@@ -287,6 +287,14 @@ impl PackHandle {
         self.stderr.lines()
     }
 
+    /// The host and the port of a server that is reached over a network.
+    pub(crate) fn address(&self) -> Option<(&str, u16)> {
+        let Way::Configured(way) = &self.way else { return None };
+        let (Target::Http { url, .. } | Target::Sse { url, .. }) = &way.0 else { return None };
+        let usual = if url.scheme_str() == Some("https") { 443 } else { 80 };
+        Some((url.host()?, url.port_u16().unwrap_or(usual)))
+    }
+
     /// How long its calls may take.
     pub(crate) fn timeout(&self) -> Duration {
         self.timeout

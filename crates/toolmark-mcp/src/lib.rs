@@ -5,3 +5,9 @@ pub mod relay;
 pub mod toolset;
 pub mod upstream;
 pub mod wire;
+
+#[cfg(test)]
+#[path = "../../../fuzz/checks/mcp_wire.rs"]
+mod checks;
+#[cfg(test)]
+mod seeds;

@@ -1,5 +1,8 @@
 //! What connects the two sides: a server's questions, progress and errors, put to the client whose request is under way.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
@@ -8,13 +11,19 @@ use crate::upstream::{self, CallObserver, CallerKey};
 use crate::wire::{Change, Limits, RawObject, RpcError, codes, write};
 
 /// The way back: what a server says in between goes to the client of the request.
-pub struct Back(Context);
+pub struct Back(Context, Option<Arc<AtomicU64>>);
 
 impl Back {
     /// To the client behind this.
     #[must_use]
     pub fn to(context: Context) -> Self {
-        Self(context)
+        Self(context, None)
+    }
+
+    /// The same; writes down with which id the request goes out, where somebody wants to know.
+    #[must_use]
+    pub fn noting(self, id: Option<Arc<AtomicU64>>) -> Self {
+        Self(self.0, id)
     }
 }
 
@@ -28,6 +37,12 @@ impl CallObserver for Back {
     fn message(&self, params: Bytes) {
         if let Some(params) = object(params) {
             self.0.notify("notifications/message", &params);
+        }
+    }
+
+    fn sent_as(&self, id: u64) {
+        if let Some(noted) = &self.1 {
+            noted.store(id, Ordering::Relaxed);
         }
     }
 

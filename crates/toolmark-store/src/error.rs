@@ -11,7 +11,8 @@ use crate::location::Location;
 /// Why the store could not do what was asked. Nothing of what was asked has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
-    place: String,
+    /// None where whoever hears of it is not to know.
+    place: Option<String>,
     /// It is a database of a server, not a file.
     served: bool,
     fault: Fault,
@@ -55,7 +56,13 @@ impl StoreError {
     #[must_use]
     pub fn new(place: &Location, fault: Fault, detail: &str) -> Self {
         let served = matches!(place, Location::Postgres(_));
-        Self { place: place.to_string(), served, fault, detail: visible(detail, 300) }
+        Self { place: Some(place.to_string()), served, fault, detail: visible(detail, 300) }
+    }
+
+    /// The same for whoever calls over the network: it says neither where the store is nor what the database said.
+    #[must_use]
+    pub fn for_callers(&self) -> Self {
+        Self { place: None, served: self.served, fault: self.fault, detail: String::new() }
     }
 
     /// The kind of failure.
@@ -94,21 +101,25 @@ impl StoreError {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = &self.place;
+        let store = match (&self.place, self.fault) {
+            (Some(place), Fault::NotADatabase | Fault::Foreign) => format!("`{place}`"),
+            (Some(place), _) => format!("the store `{place}`"),
+            (None, _) => "the store".to_owned(),
+        };
         match self.fault {
-            Fault::Unreachable => write!(f, "the store `{place}` cannot be opened")?,
-            Fault::NotADatabase => write!(f, "`{place}` is not a database")?,
-            Fault::Foreign => write!(f, "`{place}` is a database of another program")?,
+            Fault::Unreachable => write!(f, "{store} cannot be opened")?,
+            Fault::NotADatabase => write!(f, "{store} is not a database")?,
+            Fault::Foreign => write!(f, "{store} is a database of another program")?,
             Fault::Newer { found, known } => {
-                write!(f, "the store `{place}` has version {found}, and this program reads up to {known}")?;
+                write!(f, "{store} has version {found}, and this program reads up to {known}")?;
             }
-            Fault::ReadOnly => write!(f, "the store `{place}` may not be written")?,
-            Fault::Full => write!(f, "there is no room left for the store `{place}`")?,
-            Fault::Busy => write!(f, "the store `{place}` is held by another program")?,
-            Fault::Damaged => write!(f, "the store `{place}` is damaged")?,
-            Fault::UnreadableRow => write!(f, "the store `{place}` holds a row that cannot be read")?,
-            Fault::Closed => write!(f, "the store `{place}` is closed")?,
-            Fault::Failed => write!(f, "the store `{place}` failed")?,
+            Fault::ReadOnly => write!(f, "{store} may not be written")?,
+            Fault::Full => write!(f, "there is no room left for {store}")?,
+            Fault::Busy => write!(f, "{store} is held by another program")?,
+            Fault::Damaged => write!(f, "{store} is damaged")?,
+            Fault::UnreadableRow => write!(f, "{store} holds a row that cannot be read")?,
+            Fault::Closed => write!(f, "{store} is closed")?,
+            Fault::Failed => write!(f, "{store} failed")?,
         }
         if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
     }
@@ -150,6 +161,9 @@ impl Explain for StoreError {
     }
 
     fn fix(&self) -> String {
+        if self.place.is_none() {
+            return "try again later, or tell whoever runs the gateway: its log names the store".into();
+        }
         if self.served {
             return self.fix_of_a_server().into();
         }
@@ -171,7 +185,10 @@ impl Explain for StoreError {
     }
 
     fn facts(&self) -> Map<String, Value> {
-        let mut facts = facts([("store", self.place.as_str().into()), ("error", self.detail.as_str().into())]);
+        let mut facts = match &self.place {
+            Some(place) => facts([("store", place.as_str().into()), ("error", self.detail.as_str().into())]),
+            None => Map::new(),
+        };
         if let Fault::Newer { found, known } = self.fault {
             facts.insert("found".into(), found.into());
             facts.insert("known".into(), known.into());

@@ -77,7 +77,7 @@ impl Store {
 }
 
 fn failed(error: &StoreError) -> KeepSessionError {
-    KeepSessionError::of(&error.report())
+    KeepSessionError::of(&error.report()).told_as(&error.for_callers().report())
 }
 
 impl SessionKeeper for Store {

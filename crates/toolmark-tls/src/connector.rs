@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -33,19 +34,13 @@ pub fn connector(trust: &Trust, patience: Duration, plain: bool) -> Result<Conne
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(patience));
     tcp.enforce_http(false);
-    let provider = rustls::crypto::aws_lc_rs::default_provider();
-    let builder = HttpsConnectorBuilder::new();
-    let builder = match trust.roots() {
-        Some(roots) => {
-            let config = rustls::ClientConfig::builder_with_provider(provider.into())
-                .with_safe_default_protocol_versions()
-                .map_err(|error| error.to_string())?;
-            builder.with_tls_config(config.with_root_certificates(roots).with_no_client_auth())
-        }
-        None => builder
-            .with_provider_and_platform_verifier(provider)
-            .map_err(|error| format!("this machine has no certificates to trust: {error}"))?,
-    };
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    // The one place where a verifier is chosen; each of those that a trust has looks at everything.
+    let config = config.dangerous().with_custom_certificate_verifier(trust.verifier(provider)?).with_no_client_auth();
+    let builder = HttpsConnectorBuilder::new().with_tls_config(config);
     let builder = if plain { builder.https_or_http() } else { builder.https_only() };
     let inner = builder.enable_http1().enable_http2().wrap_connector(tcp);
     Ok(Connector { inner, patience })

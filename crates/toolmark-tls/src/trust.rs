@@ -1,4 +1,4 @@
-//! Whose certificates are believed: those that this machine believes, or those of one file and no others.
+//! Whose certificates are believed: those that this machine believes, those of one file and no others, or both.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,15 +6,33 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustls::RootCertStore;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::{self, PemObject as _};
+use rustls_platform_verifier::Verifier;
 use serde_json::{Map, Value};
 use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::text::visible;
 
 /// Whom to believe when a server says who it is.
-#[derive(Clone, Debug, Default)]
-pub struct Trust(Option<Arc<RootCertStore>>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust(Believed);
+
+/// The certificates of a file, as they are written there.
+type Certificates = Arc<Vec<CertificateDer<'static>>>;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Believed {
+    /// Whoever this machine believes.
+    #[default]
+    Machine,
+    /// Whom a file names, and nobody else.
+    File(Certificates),
+    /// Whom a file names, and whoever this machine believes.
+    Both(Certificates),
+}
 
 /// A file of certificates that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +49,7 @@ impl Trust {
     /// Whoever this machine believes.
     #[must_use]
     pub fn machine() -> Self {
-        Self(None)
+        Self(Believed::Machine)
     }
 
     /// Those whom a certificate in this file has signed, and nobody else. The file is PEM, and may hold several.
@@ -50,7 +68,7 @@ impl Trust {
     }
 
     fn of_pem(bytes: &[u8]) -> Result<Self, String> {
-        let mut roots = RootCertStore::empty();
+        let (mut roots, mut certificates) = (RootCertStore::empty(), Vec::new());
         for (at, certificate) in CertificateDer::pem_slice_iter(bytes).enumerate() {
             let number = at + 1;
             let certificate = match certificate {
@@ -60,37 +78,50 @@ impl Trust {
                 }
                 Err(_) => return Err(format!("certificate {number} is no valid PEM")),
             };
-            roots.add(certificate).map_err(|_| format!("certificate {number} is none that can be believed"))?;
+            roots.add(certificate.clone()).map_err(|_| format!("certificate {number} is none that can be believed"))?;
+            certificates.push(certificate);
         }
         if roots.is_empty() {
             return Err("there is no `-----BEGIN CERTIFICATE-----` in it".to_owned());
         }
-        Ok(Self(Some(Arc::new(roots))))
+        Ok(Self(Believed::File(Arc::new(certificates))))
     }
 
-    /// True when a file says whom to believe.
+    /// The same, and whoever this machine believes.
+    #[must_use]
+    pub fn and_machine(&self) -> Self {
+        match &self.0 {
+            Believed::Machine => Self::machine(),
+            Believed::File(own) | Believed::Both(own) => Self(Believed::Both(Arc::clone(own))),
+        }
+    }
+
+    /// True when a file alone says whom to believe.
     #[must_use]
     pub fn is_of_file(&self) -> bool {
-        self.0.is_some()
+        matches!(self.0, Believed::File(_))
     }
 
-    pub(crate) fn roots(&self) -> Option<Arc<RootCertStore>> {
-        self.0.clone()
-    }
-}
-
-/// Equal when the same certificates are believed.
-impl PartialEq for Trust {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (None, None) => true,
-            (Some(one), Some(two)) => one.roots == two.roots,
-            _ => false,
+    /// What checks the certificate of a server.
+    pub(crate) fn verifier(&self, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, String> {
+        let machine = |error| format!("this machine has no certificates to trust: {error}");
+        match &self.0 {
+            Believed::Machine => Ok(Arc::new(Verifier::new(provider).map_err(machine)?)),
+            Believed::Both(own) => {
+                let own = own.iter().cloned();
+                Ok(Arc::new(Verifier::new_with_extra_roots(own, provider).map_err(machine)?))
+            }
+            Believed::File(own) => {
+                let mut roots = RootCertStore::empty();
+                for certificate in own.iter() {
+                    roots.add(certificate.clone()).map_err(|error| error.to_string())?;
+                }
+                let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
+                Ok(verifier.build().map_err(|error| error.to_string())?)
+            }
         }
     }
 }
-
-impl Eq for Trust {}
 
 impl Explain for ReadTrustError {
     fn code(&self) -> Code {

@@ -9,7 +9,7 @@ use toolmark_core::explain::{Code, Explain, facts};
 use toolmark_core::names::PackName;
 use toolmark_core::text::visible;
 use toolmark_gateway::credentials;
-use toolmark_mcp::upstream::oauth::{Login, OAuthError, OAuthSettings, Vault, logout};
+use toolmark_mcp::upstream::oauth::{Login, Logout, OAuthError, OAuthSettings, Revoked, Vault};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -81,9 +81,20 @@ pub(crate) fn forget(arguments: &LogoutArguments) -> Result<Exit, Failure> {
         let written = Written::find(arguments.place.config.as_deref())?;
         let pack = named(&written, &arguments.pack)?;
         let vault = vault(&written, &arguments.place)?;
-        let known = logout(&vault, pack.as_str()).await.map_err(|error| refused(&error))?;
-        let text = if known { "logged out of" } else { "nobody was logged in to" };
-        output::line(format_args!("{text} `{pack}`"))?;
+        let Some(ended) = Logout::begin(&vault, pack.as_str()).map_err(|error| refused(&error))? else {
+            output::line(format_args!("nobody was logged in to `{pack}`"))?;
+            return Ok(Exit::Success);
+        };
+        // Whatever is wrong with the configuration, the token is gone from here by now.
+        let section = written.config.packs.get(&pack);
+        let trust = credentials::trust_of(&pack, section, written.directory());
+        let trust = trust.map_err(|why| refused(&ended.not_revoked(&why)))?;
+        match ended.revoke(&trust).await.map_err(|error| refused(&error))? {
+            Revoked::Taken => output::line(format_args!("logged out of `{pack}`"))?,
+            Revoked::Nowhere => output::line(format_args!(
+                "logged out of `{pack}` here; its authorization server takes no tokens back, so this one stays good until it ends"
+            ))?,
+        }
         Ok(Exit::Success)
     })
 }

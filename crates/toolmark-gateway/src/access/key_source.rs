@@ -130,7 +130,14 @@ impl KeySource {
         for place in places {
             match self.fetcher.get(&place).await {
                 Ok(text) => {
-                    let document: Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+                    // Some issuers answer every path with a page; the metadata is elsewhere then.
+                    let document: Value = match serde_json::from_slice(&text) {
+                        Ok(document) => document,
+                        Err(error) => {
+                            last = error.to_string();
+                            continue;
+                        }
+                    };
                     // Metadata of somebody else would bring the keys of somebody else.
                     if document.get("issuer").and_then(Value::as_str) != Some(&self.settings.issuer) {
                         return Err("its metadata names another issuer".to_owned());

@@ -11,7 +11,7 @@ use toolmark_core::approval::{Ask, AskState, Given, Ruling, Scope, Way};
 use toolmark_core::call::CallId;
 use toolmark_core::explain::Explain as _;
 use toolmark_core::text::visible;
-use toolmark_runtime::approve::{DecideError, Desk};
+use toolmark_runtime::approve::{DecideError, Desk, LedgerError};
 
 use super::error::AguiError;
 
@@ -38,7 +38,7 @@ fn subagent(pending: &Pending) -> Option<Id> {
 pub(super) async fn question(desk: Option<&Desk>, pending: &Pending) -> Result<Option<Ask>, AguiError> {
     let Some(desk) = desk else { return Ok(None) };
     let found = desk.ledger().run(pending.run()).await;
-    Ok(found.map_err(|error| AguiError::Report(Box::new(error.report())))?.map(|(_, ask)| ask))
+    Ok(found.map_err(|error| unkept(&error))?.map(|(_, ask)| ask))
 }
 
 /// What a run waits for, as clients are told.
@@ -176,8 +176,15 @@ async fn grant(desk: &Desk, ask: &Ask, scope: Scope, principal: &str) -> Result<
     match desk.decide(ask.id, &Ruling { scope, ..Ruling::once(true, given) }).await {
         // What somebody else said before counts, and the run hears it.
         Ok(_) | Err(DecideError::Decided(_)) => Ok(()),
+        Err(DecideError::Ledger(error)) => Err(unkept(&error)),
         Err(error) => Err(AguiError::Report(Box::new(error.report()))),
     }
+}
+
+/// What the page hears of a ledger that fails; where the store is, the log says.
+fn unkept(error: &LedgerError) -> AguiError {
+    tracing::warn!(%error, "a question of a run cannot be read or answered");
+    AguiError::Report(Box::new(error.for_callers().report()))
 }
 
 fn read(id: &str, answer: &Answer) -> Result<Said, AguiError> {

@@ -30,7 +30,7 @@ pub(crate) enum AguiError {
     #[error(transparent)]
     Build(#[from] BuildError),
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
     #[error("{0} runs are under way, and more may not be")]
     Busy(u32),
     #[error("another run of the thread is under way")]
@@ -114,6 +114,14 @@ impl AguiError {
             Self::Store(error) => error,
             _ => return None,
         })
+    }
+}
+
+/// Where the store is, the log says and the page does not.
+impl From<StoreError> for AguiError {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(%error, "the store failed a run of an agent");
+        Self::Store(error.for_callers())
     }
 }
 

@@ -96,7 +96,8 @@ impl Thread {
 
     async fn read(&mut self, waits: Option<&str>) -> Result<(), AguiError> {
         let report = |error: toolmark_runtime::sessions::KeepSessionError| {
-            AguiError::Report(Box::new(toolmark_core::explain::Explain::report(&error)))
+            tracing::warn!(%error, "a thread cannot be read");
+            AguiError::Report(Box::new(toolmark_core::explain::Explain::report(&error.for_callers())))
         };
         let texts = self.store.items(&self.key, None).await.map_err(report)?;
         self.entries = texts.iter().map(|text| read_entry(text)).collect::<Result<_, _>>()?;

@@ -68,7 +68,7 @@ enum ApiError {
     #[error(transparent)]
     Decide(#[from] DecideError),
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
     #[error(transparent)]
     Id(#[from] toolmark_core::approval::ParseIdError),
 }
@@ -278,6 +278,10 @@ impl ApiError {
     fn response(&self) -> Response<Body> {
         let report = match self {
             Self::Read(error) => error.report(),
+            Self::Decide(DecideError::Ledger(error)) => {
+                tracing::warn!(%error, "a decision is not kept");
+                error.for_callers().report()
+            }
             Self::Decide(error) => error.report(),
             Self::Store(error) => error.report(),
             Self::Id(error) => error.report(),
@@ -290,6 +294,14 @@ impl ApiError {
                 .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"toolmark\""));
         }
         response
+    }
+}
+
+/// Where the store is, the log says and whoever asks does not hear.
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(%error, "the store failed a request about approvals");
+        Self::Store(error.for_callers())
     }
 }
 

@@ -216,8 +216,9 @@ impl Recorder for AuditRecorder {
     }
 }
 
+/// As it is told to who called; the sink has logged it with its place.
 fn not_kept(error: &RecordError) -> NotKept {
-    NotKept::new(&error.to_string())
+    NotKept::new(&error.for_callers().to_string())
 }
 
 /// How a call that was never judged is kept.

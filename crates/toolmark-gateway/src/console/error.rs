@@ -41,7 +41,7 @@ pub(crate) enum ConsoleError {
     #[error(transparent)]
     Cursor(#[from] ParseCursorError),
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
     #[error("another replay is under way")]
     Busy,
     #[error("the policy cannot be used")]
@@ -130,12 +130,20 @@ pub(crate) fn written(status: StatusCode, text: String) -> Response<Body> {
     response
 }
 
+/// Where the store is, the log says and the page does not.
+impl From<StoreError> for ConsoleError {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(%error, "the store failed a request of the console");
+        Self::Store(error.for_callers())
+    }
+}
+
 impl From<NotKept> for ConsoleError {
     fn from(refused: NotKept) -> Self {
         match refused {
             NotKept::Missing => Self::NoToken,
             NotKept::NoApprover => Self::NoApprover,
-            NotKept::Store(error) => Self::Store(error),
+            NotKept::Store(error) => error.into(),
         }
     }
 }

@@ -153,7 +153,7 @@ impl Run {
             }
         };
         let last = match report {
-            Err(error) => event("failed", &ConsoleError::Store(error).to_json().to_string()),
+            Err(error) => event("failed", &ConsoleError::from(error).to_json().to_string()),
             Ok(report) => {
                 let mut all = report.to_json(|id| Uuid::from_u128(id).to_string());
                 if let Some(members) = all.as_object_mut() {

@@ -180,7 +180,7 @@ async fn dispatch(
         cancel: None,
         capabilities: Some(request.client.capabilities().clone()),
         log_level: context.log_level(),
-        observer: Some(Arc::new(Back::to(context))),
+        observer: Some(Arc::new(Back::to(context).noting(span.map(|span| span.reaches(pack, upstream.version()))))),
         method: "tools/call",
         params: request.params_for_server(&replaced),
     };
@@ -188,7 +188,13 @@ async fn dispatch(
     note(pack, reply.as_ref().err());
     match reply {
         Ok(Reply::Result(result)) => Ok(Output::Result(result)),
-        Ok(Reply::Error(error)) => Ok(Output::Fault(error.into())),
+        Ok(Reply::Error(error)) => {
+            let fault = Fault::from(error);
+            if let Some(span) = span {
+                span.faulted(fault.code);
+            }
+            Ok(Output::Fault(fault))
+        }
         Err(error) => Err(failed(&error)),
     }
 }

@@ -1,8 +1,9 @@
 //! A call as spans: one named after the tool that was really called, one below it for each stage that took place. The span of the
-//! stage that reaches the server is the parent of whatever the server does.
+//! stage that reaches the server is the parent of whatever the server does. Names and attributes are those of the conventions of
+//! OpenTelemetry for MCP, which say `tools/call` and the tool on both sides; the kind of a span tells them apart.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -12,12 +13,19 @@ use opentelemetry_proto::tonic::trace::v1::span::{Link, SpanKind};
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{Span, Status};
 use toolmark_core::text::visible;
+use toolmark_core::tool::Tool;
 use toolmark_mcp::downstream::{Incoming, Via};
-use toolmark_runtime::{End, Record, Recorder, Stray};
+use toolmark_mcp::wire::codes;
+use toolmark_mcp::wire::version::ProtocolVersion;
+use toolmark_runtime::{End, Record, Recorder, Stray, StrayKind};
 
 use super::context::{Remote, Said};
 use super::export::{Line, Traces};
 use super::line;
+use crate::pack::PackHandle;
+
+/// The method of every call.
+const METHOD: &str = "tools/call";
 
 /// The longest text in an attribute: spans wait in a queue, and clients choose some of what they hold.
 const LONGEST: usize = 256;
@@ -40,7 +48,20 @@ pub(crate) struct CallSpan {
     started: Instant,
     start: SystemTime,
     attributes: Vec<KeyValue>,
+    /// How the server was reached, once it was.
+    reached: OnceLock<Reached>,
+    /// With which id; 0 before it is known.
+    request: Arc<AtomicU64>,
+    /// The code of the error that the server answered with.
+    fault: OnceLock<i64>,
     told: AtomicBool,
+}
+
+/// How a server is reached.
+struct Reached {
+    version: ProtocolVersion,
+    /// Its host and port; none at the other end of a pipe.
+    address: Option<(String, u16)>,
 }
 
 impl Traces {
@@ -70,6 +91,9 @@ impl Traces {
             started: Instant::now(),
             start: SystemTime::now(),
             attributes,
+            reached: OnceLock::new(),
+            request: Arc::default(),
+            fault: OnceLock::new(),
             told: AtomicBool::new(false),
         }))
     }
@@ -89,6 +113,41 @@ impl CallSpan {
             _ => &self.sent,
         };
         parent.put_into(request.params.object("_meta").as_ref(), self.said.baggage.as_deref())
+    }
+
+    /// Notes where the call goes; says where to write its id.
+    pub(crate) fn reaches(&self, pack: &PackHandle, version: ProtocolVersion) -> Arc<AtomicU64> {
+        let address = pack.address().map(|(host, port)| (host.trim_matches(['[', ']']).to_owned(), port));
+        let _ = self.reached.set(Reached { version, address });
+        Arc::clone(&self.request)
+    }
+
+    /// Notes that the server answered with an error of JSON-RPC.
+    pub(crate) fn faulted(&self, code: i64) {
+        let _ = self.fault.set(code);
+    }
+
+    /// What is told of the request to the server.
+    fn of_request(&self, tool: &Tool) -> Vec<KeyValue> {
+        let mut attributes = vec![
+            text("gen_ai.operation.name", "execute_tool"),
+            text("gen_ai.tool.name", tool.trace_name().as_str()),
+            text("mcp.method.name", METHOD),
+            text("toolmark.raw", tool.raw().as_str()),
+            text("toolmark.pack", tool.pack().unwrap_or_default()),
+        ];
+        let request = self.request.load(Ordering::Relaxed);
+        if request > 0 {
+            attributes.push(text("jsonrpc.request.id", &request.to_string()));
+        }
+        if let Some(Reached { version, address }) = self.reached.get() {
+            attributes.push(text("mcp.protocol.version", version.as_str()));
+            attributes.push(text("network.transport", if address.is_some() { "tcp" } else { "pipe" }));
+            if let Some((host, port)) = address {
+                attributes.extend([text("server.address", host), number("server.port", i64::from(*port))]);
+            }
+        }
+        attributes
     }
 
     fn whole(&self, name: String, attributes: Vec<KeyValue>, error: Option<&str>, took: Duration) -> Span {
@@ -155,26 +214,31 @@ impl Recorder for CallSpan {
         }
         let took = self.started.elapsed();
         let timings = record.timings;
-        let canonical = visible(record.tool.canonical().as_str(), LONGEST);
+        let name = visible(&format!("{METHOD} {}", record.tool.trace_name()), LONGEST);
+        let fault = self.fault.get().map(ToString::to_string);
         let error = match record.end {
             End::Ran | End::Observed | End::Approved => None,
-            End::ToolFailed => Some("tool_error"),
+            End::ToolFailed => Some(fault.as_deref().unwrap_or("tool_error")),
             End::Invalid | End::Denied | End::Asked => Some(line::code(record)),
             End::Unrecorded => Some("audit-unwritable"),
             End::Failed(kind) => Some(kind.as_str()),
         };
         let mut attributes = self.attributes.clone();
         attributes.extend([
-            text("gen_ai.tool.name", &canonical),
-            text("toolmark.canonical", &canonical),
+            text("gen_ai.tool.name", record.tool.trace_name().as_str()),
+            text("toolmark.canonical", record.tool.canonical().as_str()),
             text("toolmark.mark", &record.identity.mark_text),
             text("toolmark.verdict", record.verdict.decision().as_str()),
             text("toolmark.outcome", record.end.as_str()),
         ]);
         attributes.extend(record.task.map(|task| text("toolmark.task", task)));
-        attributes.extend(error.map(|error| text("error.type", error)));
+        let failed = |error: Option<&str>| {
+            let code = fault.as_deref().filter(|_| error.is_some()).map(|code| text("rpc.response.status_code", code));
+            code.into_iter().chain(error.map(|error| text("error.type", error)))
+        };
+        attributes.extend(failed(error));
         let mut spans = Vec::with_capacity(4);
-        spans.push(self.whole(format!("execute_tool {canonical}"), attributes, error, took));
+        spans.push(self.whole(name.clone(), attributes, error, took));
         // The stages follow one another and end with the call.
         let mut at = self.start + took.saturating_sub(timings.total());
         spans.push(self.stage(self.examined, "examine".into(), SpanKind::Internal, (at, timings.examine), None));
@@ -184,14 +248,9 @@ impl Recorder for CallSpan {
             at += timings.approve;
         }
         if !timings.dispatch.is_zero() {
-            let name = format!("tools/call {canonical}");
             let error = error.filter(|_| matches!(record.end, End::ToolFailed | End::Failed(_)));
-            let mut attributes = vec![
-                text("mcp.method.name", "tools/call"),
-                text("gen_ai.tool.name", &visible(record.tool.raw().as_str(), LONGEST)),
-                text("toolmark.pack", record.tool.pack().unwrap_or_default()),
-            ];
-            attributes.extend(error.map(|error| text("error.type", error)));
+            let mut attributes = self.of_request(record.tool);
+            attributes.extend(failed(error));
             let span = self.stage(self.sent.span, name, SpanKind::Client, (at, timings.dispatch), error);
             spans.push(Span { attributes, ..span });
         }
@@ -204,14 +263,22 @@ impl Recorder for CallSpan {
         }
         let (code, mut attributes) = (stray.kind.code(), self.attributes.clone());
         // A name that leads nowhere is the caller's own, so it is not part of the span: there would be as many as it likes.
-        let canonical = stray.tool.map(|tool| visible(tool.canonical().as_str(), LONGEST));
-        if let Some(canonical) = &canonical {
-            attributes.extend([text("gen_ai.tool.name", canonical), text("toolmark.canonical", canonical)]);
+        let mut name = METHOD.to_owned();
+        if let Some(tool) = stray.tool {
+            let trace = tool.trace_name();
+            name = visible(&format!("{METHOD} {trace}"), LONGEST);
+            let canonical = text("toolmark.canonical", tool.canonical().as_str());
+            attributes.extend([text("gen_ai.tool.name", trace.as_str()), canonical]);
         }
-        attributes.extend([text("toolmark.outcome", stray.kind.as_str()), text("error.type", code)]);
+        attributes.extend([text("toolmark.outcome", stray.kind.as_str()), text("toolmark.code", code)]);
+        // These two are answered with an error of JSON-RPC, the third with a result that says so.
+        let rpc = matches!(stray.kind, StrayKind::Unknown | StrayKind::Ambiguous);
+        let rpc = rpc.then(|| codes::INVALID_PARAMS.to_string());
+        attributes.extend(rpc.as_deref().map(|rpc| text("rpc.response.status_code", rpc)));
+        let error = rpc.as_deref().unwrap_or(code);
+        attributes.push(text("error.type", error));
         attributes.extend(stray.task.map(|task| text("toolmark.task", task)));
-        let name = format!("execute_tool {}", canonical.as_deref().unwrap_or("unknown"));
-        self.line.send(vec![self.whole(name, attributes, Some(code), self.started.elapsed())]);
+        self.line.send(vec![self.whole(name, attributes, Some(error), self.started.elapsed())]);
     }
 }
 
@@ -244,6 +311,11 @@ fn attributes(request: &Incoming) -> Vec<KeyValue> {
 /// A text attribute, not too long, and with nothing in it that shows as something else.
 pub(super) fn text(key: &str, value: &str) -> KeyValue {
     let value = AnyValue { value: Some(Value::StringValue(visible(value, LONGEST))) };
+    KeyValue { key: key.to_owned(), value: Some(value), ..KeyValue::default() }
+}
+
+fn number(key: &str, value: i64) -> KeyValue {
+    let value = AnyValue { value: Some(Value::IntValue(value)) };
     KeyValue { key: key.to_owned(), value: Some(value), ..KeyValue::default() }
 }
 

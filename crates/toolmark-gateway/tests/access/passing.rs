@@ -46,6 +46,24 @@ async fn the_clients_token_never_reaches_a_server() {
 }
 
 #[tokio::test]
+async fn a_pack_with_a_token_of_its_own_shows_that_one_and_never_the_clients() {
+    let upstream = Recorded::start().await;
+    let config = format!("{TOKENS}{}auth.bearer = \"the-packs-own\"\n", upstream.config());
+    let gateway = Running::start(&config).await;
+    let token = gateway.token(named("laptop")).await;
+    let answer = call(&gateway, "/mcp", Some(&token)).await;
+    assert_eq!(answer.json()["result"]["isError"], json!(false), "{}", answer.body);
+    let seen = upstream.seen();
+    assert!(upstream.called() >= 1, "{}", seen.len());
+    for (headers, body) in &seen {
+        let shown: Vec<_> = headers.get_all("authorization").iter().map(http::HeaderValue::as_bytes).collect();
+        assert_eq!(shown, [b"Bearer the-packs-own"], "{body}");
+        assert!(!format!("{headers:?}{body}").contains(&token), "{body}");
+    }
+    gateway.stop().await;
+}
+
+#[tokio::test]
 async fn tokens_of_the_store_let_in_where_they_are_for_until_they_are_revoked() {
     let upstream = Recorded::start().await;
     let gateway = Running::start(&format!("{TOKENS}{}", upstream.config())).await;

@@ -73,6 +73,8 @@ async fn a_full_disk_stops_calls_before_they_have_an_effect() {
             continue;
         }
         let said = text(&result);
+        let place = folder.path().display().to_string();
+        assert!(!serde_json::to_string(&result).expect("JSON").contains(&place), "where the store is: {result:?}");
         assert_eq!(result.meta.expect("metadata").0["dev.toolmark/call"]["code"], "audit-unwritable", "{said}");
         if said.contains("was not called") {
             break said;

@@ -1,10 +1,21 @@
 //! Every pairing of old and new clients with old and new servers, over both transports.
 
-use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams};
+use rmcp::model::{
+    GetPromptRequestParams, MetaObject, ReadResourceRequestParams, RequestMetaObject, ServerNotification,
+    SubscribeRequestParams, SubscriptionFilter,
+};
+#[expect(deprecated, reason = "this is how old clients do it")]
+use rmcp::model::{LoggingLevel, SetLevelRequestParams};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 
 use crate::support::{Client, ERAS, Era, Running, by_http, by_stdio, call, http_fixture, request, text};
+
+/// A resource whose changes the fixture announces when it is asked to.
+const WATCHED: &str = "test://watched-resource";
+
+/// Nothing is measured by it; it only ends what hangs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 /// Runs a check for every pairing; the message says which one failed.
 async fn everyone(check: impl AsyncFn(&Client, Era, &str)) {
@@ -13,7 +24,8 @@ async fn everyone(check: impl AsyncFn(&Client, Era, &str)) {
         for (transport, config) in
             [("HTTP", by_http("fixture", &fixture)), ("stdio", by_stdio("fixture", &["--era", server.word()]))]
         {
-            let gateway = Running::start(&config).await;
+            // What the fixture's tools do is not what is tried here.
+            let gateway = Running::start(&format!("[policy]\npreset = \"observe\"\n{config}")).await;
             for client in ERAS {
                 let who = format!("{client:?} client, {server:?} server over {transport}");
                 check(&gateway.client(client).await, client, &who).await;
@@ -124,6 +136,81 @@ async fn a_call_that_nobody_waits_for_is_cancelled_at_the_server() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
         panic!("{who}: the server never heard that the call was cancelled");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn arguments_are_completed_by_their_server() {
+    everyone(async |client, _, who| {
+        let words = ["paris", "park", "party"];
+        let of_prompt = client.complete_prompt_argument("test_prompt_with_arguments", "arg1", "par", None).await;
+        assert_eq!(of_prompt.expect("words").values, words, "{who}");
+        let of_resource = client.complete_resource_argument("test://template/{id}/data", "id", "par", None).await;
+        assert_eq!(of_resource.expect("words").values, words, "{who}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn log_messages_reach_whoever_asked_for_them() {
+    everyone(async |client, era, who| {
+        let mut params = request("test_logging_tool", json!({}));
+        if era == Era::Old {
+            #[expect(deprecated, reason = "this is how old clients do it")]
+            client.set_level(SetLevelRequestParams::new(LoggingLevel::Debug)).await.expect("a level");
+        } else {
+            let mut meta = MetaObject::new();
+            meta.0.insert("io.modelcontextprotocol/logLevel".to_owned(), json!("debug"));
+            params.meta = Some(RequestMetaObject(meta));
+        }
+        client.call_tool(params).await.unwrap_or_else(|error| panic!("{who}: {error}"));
+        assert!(client.service().hears("log", 3).await, "{who}: {:?}", client.service().heard());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_resource_that_is_watched_says_when_it_changes() {
+    everyone(async |client, era, who| {
+        if era == Era::Old {
+            #[expect(deprecated, reason = "this is how old clients do it")]
+            client.subscribe(SubscribeRequestParams::new(WATCHED)).await.expect("a subscription");
+            call(client, "touch_resource", json!({ "uri": WATCHED })).await;
+            assert!(client.service().hears(&format!("updated {WATCHED}"), 1).await, "{who}");
+            return;
+        }
+        let filter = SubscriptionFilter::builder().resource_subscription(WATCHED).build();
+        let mut changes = client.listen(filter).await.expect("a stream");
+        call(client, "touch_resource", json!({ "uri": "test://static-text" })).await;
+        call(client, "touch_resource", json!({ "uri": WATCHED })).await;
+        let change = tokio::time::timeout(PATIENCE, changes.next()).await.unwrap_or_else(|_| panic!("{who}: nothing"));
+        let change = change.expect("a stream").expect("a change");
+        assert!(
+            matches!(&change, ServerNotification::ResourceUpdatedNotification(update) if update.params.uri == WATCHED),
+            "{who}: {change:?}"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_that_changes_at_the_server_is_a_change_for_the_client() {
+    everyone(async |client, era, who| {
+        let before = client.list_all_tools().await.expect("tools").len();
+        if era == Era::Old {
+            call(client, "test_trigger_tool_change", json!({})).await;
+            assert!(client.service().hears("tools changed", 1).await, "{who}");
+        } else {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            let mut changes = client.listen(filter).await.expect("a stream");
+            call(client, "test_trigger_tool_change", json!({})).await;
+            let change = tokio::time::timeout(PATIENCE, changes.next()).await;
+            let change = change.unwrap_or_else(|_| panic!("{who}: nothing")).expect("a stream").expect("a change");
+            assert!(matches!(change, ServerNotification::ToolListChangedNotification(_)), "{who}: {change:?}");
+        }
+        let after = client.list_all_tools().await.expect("tools").len();
+        assert_eq!(after.abs_diff(before), 1, "{who}: whoever is told finds what is new");
     })
     .await;
 }

@@ -144,6 +144,6 @@ async fn the_record_and_the_span_of_a_call_are_of_the_same_trace() {
     call(&gateway.client(Era::New).await, "echo", json!({ "text": "hello" })).await;
     let record = last(&store).await;
     gateway.stop().await;
-    let span = receiver.span("execute_tool fixture.echo");
+    let span = receiver.span("tools/call fixture.echo");
     assert_eq!(record.trace.map(Vec::from), Some(span.trace_id), "the client named none, so it is ours");
 }

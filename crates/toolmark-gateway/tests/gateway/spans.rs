@@ -82,10 +82,19 @@ impl Receiver {
         scopes.flat_map(|scope| scope.spans.clone()).collect()
     }
 
-    /// The only span with a name.
+    /// The only span with a name that is not the one of a request to a server.
     pub(crate) fn span(&self, name: &str) -> Span {
+        self.only(name, |span| span.kind != SpanKind::Client as i32)
+    }
+
+    /// The only span of a request to a server with a name.
+    fn sent(&self, name: &str) -> Span {
+        self.only(name, |span| span.kind == SpanKind::Client as i32)
+    }
+
+    fn only(&self, name: &str, is_meant: impl Fn(&Span) -> bool) -> Span {
         let spans = self.spans();
-        let mut found = spans.iter().filter(|span| span.name == name);
+        let mut found = spans.iter().filter(|span| span.name == name && is_meant(span));
         let (first, second) = (found.next(), found.next());
         let all: Vec<&String> = spans.iter().map(|span| &span.name).collect();
         assert!(second.is_none(), "`{name}` is there more than once: {all:?}");
@@ -96,6 +105,7 @@ impl Receiver {
 fn attributes(attributes: &[KeyValue]) -> BTreeMap<String, String> {
     let text = |value: &Option<AnyValue>| match value.as_ref().and_then(|value| value.value.as_ref()) {
         Some(Any::StringValue(text)) => text.clone(),
+        Some(Any::IntValue(number)) => number.to_string(),
         other => panic!("{other:?} is no text"),
     };
     attributes.iter().map(|pair| (pair.key.clone(), text(&pair.value))).collect()
@@ -136,10 +146,10 @@ async fn a_call_is_part_of_its_clients_trace_and_the_server_of_ours() {
                 drop(client);
                 gateway.stop().await;
 
-                let whole = receiver.span("execute_tool fixture.meta");
+                let whole = receiver.span("tools/call fixture.meta");
                 assert_eq!((hex(&whole.trace_id), hex(&whole.parent_span_id)), (TRACE.into(), PARENT.into()), "{who}");
                 assert_eq!((whole.trace_state.as_str(), whole.kind), ("vendor=1", SpanKind::Server as i32), "{who}");
-                let (examine, sent) = (receiver.span("examine"), receiver.span("tools/call fixture.meta"));
+                let (examine, sent) = (receiver.span("examine"), receiver.sent("tools/call fixture.meta"));
                 for stage in [&examine, &sent] {
                     assert_eq!(stage.parent_span_id, whole.span_id, "{who}: {}", stage.name);
                     assert_eq!(stage.trace_id, whole.trace_id, "{who}: {}", stage.name);
@@ -154,6 +164,24 @@ async fn a_call_is_part_of_its_clients_trace_and_the_server_of_ours() {
                 let parent = format!("00-{TRACE}-{}-01", hex(&sent.span_id));
                 assert_eq!(seen["traceparent"], parent, "{who}: the server is part of what we do");
                 assert_eq!((&seen["tracestate"], &seen["baggage"]), (&json!("vendor=1"), &json!("team=blue")), "{who}");
+
+                let (asked, over_http) = (attributes(&sent.attributes), transport == "HTTP");
+                let version = if server == Era::New { "2026-07-28" } else { "2025-11-25" };
+                for (key, value) in [
+                    ("gen_ai.operation.name", "execute_tool"),
+                    ("gen_ai.tool.name", "fixture.meta"),
+                    ("mcp.method.name", "tools/call"),
+                    ("mcp.protocol.version", version),
+                    ("network.transport", if over_http { "tcp" } else { "pipe" }),
+                    ("toolmark.raw", "meta"),
+                    ("toolmark.pack", "fixture"),
+                ] {
+                    assert_eq!(asked.get(key).map(String::as_str), Some(value), "{who}: {key}");
+                }
+                assert!(asked["jsonrpc.request.id"].parse::<u64>().is_ok_and(|id| id > 0), "{who}: {asked:?}");
+                let address = over_http.then(|| ("127.0.0.1".to_owned(), fixture.address().port().to_string()));
+                let told = asked.get("server.address").cloned().zip(asked.get("server.port").cloned());
+                assert_eq!(told, address, "{who}");
 
                 let said = attributes(&whole.attributes);
                 let expected = [
@@ -221,10 +249,10 @@ async fn without_metadata_the_headers_say_which_trace_it_is() {
     let (status, answer) = send(&gateway, Method::POST, "/mcp", &headers, body).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
     gateway.stop().await;
-    let whole = receiver.span("execute_tool fixture.meta");
+    let whole = receiver.span("tools/call fixture.meta");
     assert_eq!((hex(&whole.trace_id), hex(&whole.parent_span_id)), (TRACE.into(), PARENT.into()));
     assert_eq!(attributes(&whole.attributes)["gen_ai.tool.call.id"], "call-7");
-    let sent = receiver.span("tools/call fixture.meta");
+    let sent = receiver.sent("tools/call fixture.meta");
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     let seen = answer["result"]["content"][0]["text"].as_str().expect("text");
     let seen: Value = serde_json::from_str(seen).expect("metadata");
@@ -252,7 +280,7 @@ async fn a_client_at_the_other_end_of_a_pipe_is_told_apart() {
     assert!(answer.contains("hello"), "{answer}");
     serving.abort();
     gateway.stop().await;
-    let said = attributes(&receiver.span("execute_tool fixture.echo").attributes);
+    let said = attributes(&receiver.span("tools/call fixture.echo").attributes);
     assert_eq!((said["network.transport"].as_str(), said["gen_ai.tool.call.id"].as_str()), ("pipe", "3"));
 }
 
@@ -263,14 +291,14 @@ async fn a_refused_call_is_an_error_that_reached_nobody() {
     let refused = call(&gateway.client_at(Era::New, "/mcp/read-only").await, "crash", json!({})).await;
     assert_eq!(refused.is_error, Some(true));
     gateway.stop().await;
-    let whole = receiver.span("execute_tool fixture.crash");
+    let whole = receiver.span("tools/call fixture.crash");
     let said = attributes(&whole.attributes);
     assert_eq!((said["toolmark.verdict"].as_str(), said["toolmark.outcome"].as_str()), ("deny", "denied"));
     assert_eq!(said["toolmark.task"], "read-only");
     let status = whole.status.expect("a status");
     assert_eq!((status.code, &status.message), (2, &said["error.type"]));
     let names: Vec<String> = receiver.spans().into_iter().map(|span| span.name).collect();
-    assert_eq!(names, ["execute_tool fixture.crash", "examine"]);
+    assert_eq!(names, ["tools/call fixture.crash", "examine"]);
 }
 
 #[tokio::test]
@@ -285,13 +313,33 @@ async fn a_tool_that_fails_and_a_name_that_leads_nowhere_are_errors() {
         assert!(refused.is_err(), "{refused:?}");
     }
     gateway.stop().await;
-    let failed = attributes(&receiver.span("execute_tool fixture.fail").attributes);
+    let failed = attributes(&receiver.span("tools/call fixture.fail").attributes);
     assert_eq!((failed["error.type"].as_str(), failed["toolmark.outcome"].as_str()), ("tool_error", "tool-error"));
-    let unknown = |span: &Span| span.name == "execute_tool unknown";
+    let unknown = |span: &Span| span.name == "tools/call";
     let unknown: Vec<Span> = receiver.spans().into_iter().filter(unknown).collect();
     assert_eq!(unknown.len(), strangers.len());
-    assert!(unknown.iter().all(|span| attributes(&span.attributes)["error.type"] == "tool-not-found"));
+    for span in &unknown {
+        let said = attributes(&span.attributes);
+        assert_eq!((said["error.type"].as_str(), said["rpc.response.status_code"].as_str()), ("-32602", "-32602"));
+        assert_eq!(said["toolmark.code"], "tool-not-found");
+    }
     assert!(!format!("{:?}", receiver.spans()).contains("stranger"), "names of strangers are not told");
+}
+
+#[tokio::test]
+async fn an_error_of_json_rpc_is_told_by_its_code() {
+    let (receiver, fixture) = (Receiver::start(StatusCode::OK).await, http_fixture(toolmark_fixture::Era::Both).await);
+    let config = format!("[policy]\npreset = \"observe\"\n{}{}", receiver.config(), by_http("fixture", &fixture));
+    let gateway = Running::start(&config).await;
+    let refused = gateway.client(Era::New).await.call_tool(request("blob", json!({ "bytes": 1_u64 << 40 }))).await;
+    assert!(refused.is_err(), "{refused:?}");
+    gateway.stop().await;
+    for span in [receiver.span("tools/call fixture.blob"), receiver.sent("tools/call fixture.blob")] {
+        let said = attributes(&span.attributes);
+        assert!(said["error.type"].parse::<i64>().is_ok_and(|code| code < 0), "{said:?}");
+        assert_eq!(said["rpc.response.status_code"], said["error.type"]);
+        assert_eq!(span.status.expect("a status").code, 2);
+    }
 }
 
 #[tokio::test]

@@ -243,6 +243,9 @@ impl Inner {
             Link::Pipe(pipe) => pipe.next_id(),
             Link::Http(http) => http.next_id(),
         };
+        if let Some(observer) = &request.observer {
+            observer.sent_as(id);
+        }
         let composed = compose(&self.options, era, id, &request);
         let askable = matches!(
             request.method,

@@ -18,7 +18,7 @@ use super::event::UpstreamEvent;
 use super::options::UpstreamLimits;
 use super::patience::patience;
 use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
-use crate::wire::{Id, ReadMessageErrorKind, write};
+use crate::wire::{Id, Limits, Message, ReadMessageErrorKind, read_items, write};
 
 /// One stream in each direction.
 pub(crate) struct Pipe {
@@ -189,6 +189,14 @@ impl Pipe {
 
     /// Takes in one message from the server.
     pub(crate) fn hear(&self, message: &Bytes, outlet: &Arc<dyn Outlet>) -> Result<(), ReadMessageErrorKind> {
+        self.take_in(message, outlet).or_else(|error| match error {
+            ReadMessageErrorKind::Batch => self.hear_batch(message, outlet),
+            ReadMessageErrorKind::NotUtf8 { .. } => self.hear_garbled(message, error),
+            _ => Err(error),
+        })
+    }
+
+    fn take_in(&self, message: &Bytes, outlet: &Arc<dyn Outlet>) -> Result<(), ReadMessageErrorKind> {
         match self.desk.sort(message, Source::Shared, outlet) {
             Ok(Some((id, reply))) => self.desk.answer(id, Ok(reply)),
             Ok(None) => {}
@@ -198,6 +206,34 @@ impl Pipe {
             },
         }
         Ok(())
+    }
+
+    /// Takes in several messages in one line, which 2025-03-26 allows, each by itself.
+    fn hear_batch(&self, batch: &Bytes, outlet: &Arc<dyn Outlet>) -> Result<(), ReadMessageErrorKind> {
+        let mut understood = false;
+        for message in read_items(batch).unwrap_or_default() {
+            understood |= self.take_in(&message, outlet).is_ok();
+        }
+        if understood { Ok(()) } else { Err(ReadMessageErrorKind::Batch) }
+    }
+
+    /// Gives up the requests that a line answers which is not UTF-8: nobody would send another answer. What it says is not used, only
+    /// which requests it is about.
+    fn hear_garbled(&self, line: &[u8], error: ReadMessageErrorKind) -> Result<(), ReadMessageErrorKind> {
+        let readable = Bytes::from(String::from_utf8_lossy(line).into_owned());
+        let limits = Limits { bytes: readable.len(), ..Limits::default() };
+        let mut known = false;
+        for message in read_items(&readable).unwrap_or_else(|| vec![readable]) {
+            let id = match Message::read(&message, limits) {
+                Ok(Message::Response { id, .. } | Message::Error { id: Some(id), .. }) => id.as_number(),
+                _ => None,
+            };
+            if let Some(id) = id {
+                known = true;
+                self.desk.answer(id, Err(UpstreamError::protocol(error.to_string())));
+            }
+        }
+        if known { Ok(()) } else { Err(error) }
     }
 
     /// Gives up the request that a message beyond the limit answers, if it can be told from its two ends.

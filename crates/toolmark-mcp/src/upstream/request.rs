@@ -46,6 +46,11 @@ pub trait CallObserver: Send + Sync {
     /// `notifications/message`.
     fn message(&self, params: Bytes);
 
+    /// The request goes out with this id.
+    fn sent_as(&self, id: u64) {
+        let _ = id;
+    }
+
     /// The server has closed the stream of its answer and wants us to come back for it.
     fn hung_up(&self) {}
 

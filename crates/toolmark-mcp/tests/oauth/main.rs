@@ -11,12 +11,14 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolmark_core::explain::Explain as _;
-use toolmark_mcp::upstream::oauth::{Grant, Login, OAuth, OAuthError, OAuthSettings, Vault, logout};
+use toolmark_mcp::upstream::oauth::{Grant, Login, Logout, OAuth, OAuthError, OAuthSettings, Revoked, Vault};
 use toolmark_mcp::upstream::{
     ConnectError, ConnectOptions, EventSender, Reply, Target, Upstream, UpstreamError, UpstreamErrorKind,
     UpstreamRequest,
 };
 use toolmark_mcp::wire::{Limits, RawObject};
+use toolmark_testkit::tls::{Authority, Door, Ends, Valid};
+use toolmark_tls::Trust;
 
 use server::{KNOWN, Servers, browse};
 
@@ -54,7 +56,7 @@ impl Machine {
         OAuthSettings {
             pack: "tracker".to_owned(),
             server: self.servers.url().parse().expect("an address"),
-            trust: toolmark_tls::Trust::machine(),
+            trust: Trust::machine(),
             grant: Grant::AuthorizationCode,
             client_id: None,
             client_secret: None,
@@ -79,6 +81,13 @@ impl Machine {
         let url = login.url().to_owned();
         let (kept, _) = tokio::join!(login.finish(), browse(&url));
         kept
+    }
+
+    /// Logs out; whatever is said of it, the token is gone from here.
+    async fn logout(&self, trust: &Trust) -> Result<Revoked, OAuthError> {
+        let ended = Logout::begin(&self.vault(), "tracker").expect("forgotten").expect("a login");
+        assert!(!self.file().exists());
+        ended.revoke(trust).await
     }
 
     async fn connect(&self, settings: OAuthSettings) -> Result<Upstream, ConnectError> {
@@ -362,13 +371,76 @@ async fn a_client_that_is_configured_does_not_register() {
 #[tokio::test]
 async fn whoever_logs_out_is_forgotten_here_and_there() {
     let machine = Machine::new().await;
-    assert!(!logout(&machine.vault(), "tracker").await.expect("nothing to forget"));
+    assert!(Logout::begin(&machine.vault(), "tracker").expect("nothing to forget").is_none());
     machine.login().await.expect("a login");
     let refresh = machine.record()["token"]["refresh"].as_str().expect("a token").to_owned();
-    assert!(logout(&machine.vault(), "tracker").await.expect("forgotten"));
+    assert_eq!(machine.logout(&Trust::machine()).await, Ok(Revoked::Taken));
     assert!(!machine.file().exists());
     assert_eq!(machine.servers.state().revoked, [refresh]);
     assert!(refusal(machine.connect(machine.settings()).await).1);
+}
+
+#[tokio::test]
+async fn whoever_logs_out_is_told_when_the_authorization_server_was_not() {
+    let machine = Machine::new().await;
+    let trust = Trust::machine();
+    // Where nobody listens: a port that was free a moment ago.
+    let free =
+        tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port").local_addr().expect("its address");
+    for (place, says) in [
+        (json!(format!("http://{free}/revoke")), "gives no usable answer"),
+        (json!(format!("http://{}/nowhere", machine.servers.address)), "it answers with status 404"),
+        (json!("no address at all"), "names no address"),
+    ] {
+        machine.login().await.expect("a login");
+        machine.rewrite(|record| record["revocation_endpoint"] = place);
+        let error = machine.logout(&trust).await.expect_err("nobody took it");
+        assert_eq!(error.code().as_str(), "oauth-not-revoked");
+        assert!(
+            error.to_string().contains("the token of `tracker` is forgotten here") && error.to_string().contains(says),
+            "{error}"
+        );
+    }
+    machine.login().await.expect("a login");
+    machine.rewrite(|record| record["revocation_endpoint"] = Value::Null);
+    assert_eq!(machine.logout(&trust).await, Ok(Revoked::Nowhere));
+    machine.login().await.expect("a login");
+    machine.rewrite(|record| *record = json!({ "version": 1 }));
+    let error = machine.logout(&trust).await.expect_err("nobody knows what to give back");
+    assert_eq!(error.code().as_str(), "oauth-not-revoked");
+    assert!(machine.servers.state().revoked.is_empty());
+}
+
+#[tokio::test]
+async fn the_authorities_of_a_pack_are_believed_of_its_authorization_server_too() {
+    let (machine, authority) = (Machine::new().await, Authority::new());
+    let door = Door::open(machine.servers.address, authority.server("127.0.0.1", Valid::Now), Ends::Well).await;
+    let file = machine.folder.path().join("ca.pem");
+    authority.write(&file);
+    let own = Trust::read(&file).expect("certificates");
+    machine.login().await.expect("a login");
+    let refresh = machine.record()["token"]["refresh"].as_str().expect("a token").to_owned();
+    let elsewhere = json!(format!("https://{}/revoke", door.address()));
+    let kept = machine.record();
+    machine.rewrite(|record| record["revocation_endpoint"] = elsewhere.clone());
+    let error = machine.logout(&Trust::machine()).await.expect_err("nobody here believes it");
+    assert!(error.to_string().contains("certificate is not accepted"), "{error}");
+    assert!(machine.servers.state().revoked.is_empty());
+    std::fs::write(machine.file(), kept.to_string()).expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(machine.file(), mode).expect("for its owner only");
+    machine.rewrite(|record| record["revocation_endpoint"] = elsewhere);
+    assert_eq!(machine.logout(&own).await, Ok(Revoked::Taken));
+    assert_eq!(machine.servers.state().revoked, [refresh]);
+
+    // Tokens are got from it in the same way.
+    let token_url = Some(format!("https://{}/token", door.address()));
+    let robot = OAuthSettings { token_url, ..machine.robot() };
+    let (refused, _) = refusal(machine.connect(robot.clone()).await);
+    assert!(refused.contains("certificate is not accepted"), "{refused}");
+    // The server itself is called without TLS here, so whoever a file names is no matter of its own.
+    let robot = OAuthSettings { trust: own, ..robot };
+    machine.connect(robot).await.expect("it is let in");
 }
 
 #[tokio::test]

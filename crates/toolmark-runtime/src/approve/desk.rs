@@ -369,7 +369,7 @@ impl Approvals for Desk {
         Box::pin(async move {
             self.consider(asking).await.unwrap_or_else(|error| {
                 tracing::error!(%error, "nobody can be asked");
-                Approval::Failed(Box::new(error.report()))
+                Approval::Failed(Box::new(error.for_callers().report()))
             })
         })
     }

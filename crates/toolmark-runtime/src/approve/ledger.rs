@@ -82,13 +82,30 @@ pub trait Ledger: Send + Sync {
 pub struct LedgerError {
     what: String,
     fix: String,
+    /// The same two for whoever called, where they are not to know all of it.
+    told: Option<Box<(String, String)>>,
 }
 
 impl LedgerError {
     /// From the failure of whatever keeps them.
     #[must_use]
     pub fn of(report: &Report) -> Self {
-        Self { what: report.what().to_owned(), fix: report.fix().to_owned() }
+        Self { what: report.what().to_owned(), fix: report.fix().to_owned(), told: None }
+    }
+
+    /// With other words for whoever called.
+    #[must_use]
+    pub fn told_as(self, report: &Report) -> Self {
+        Self { told: Some(Box::new((report.what().to_owned(), report.fix().to_owned()))), ..self }
+    }
+
+    /// As it is told to whoever called.
+    #[must_use]
+    pub fn for_callers(&self) -> Self {
+        match self.told.as_deref() {
+            Some((what, fix)) => Self { what: what.clone(), fix: fix.clone(), told: None },
+            None => self.clone(),
+        }
     }
 }
 

@@ -59,7 +59,7 @@ impl StoreLedger {
 }
 
 fn failed(error: &StoreError) -> LedgerError {
-    LedgerError::of(&error.report())
+    LedgerError::of(&error.report()).told_as(&error.for_callers().report())
 }
 
 impl Ledger for StoreLedger {

@@ -46,6 +46,7 @@ async fn nothing_is_asked_and_nothing_runs_when_the_store_is_full() {
     let long = format!("{}_{}", "users", "x".repeat(6000));
     let text = stage.call("ann", &sweep(&long), &NoClient).await.refused("approval-store");
     assert!(text.contains("was not called"), "{text}");
+    assert!(!text.contains(&*folder.path().to_string_lossy()), "where the store is, is no matter of callers: {text}");
     let long = Ruling { message: Some("x".repeat(9000)), ..Ruling::once(false, stage.given("bob")) };
     let error = stage.decide(ask, long).await.expect_err("no room");
     assert_eq!(error.code().as_str(), "approval-store");
@@ -66,12 +67,15 @@ async fn nothing_is_asked_and_nothing_runs_when_the_store_is_gone() {
     let orders = stage.open().await.into_iter().find(|other| other.id != ask).expect("asked");
     stage.grant(orders.id, Scope::Always, Some(5)).await;
     store.close().await.expect("closed");
-    stage.call("eve", &sweep("users"), &NoClient).await.refused("approval-store");
-    stage.call("ann", &sweep("users"), &Traveller::back(run, YES)).await.refused("approval-store");
+    for client in [&NoClient as &dyn toolmark_runtime::approve::Client, &Traveller::back(run, YES)] {
+        let text = stage.call("ann", &sweep("users"), client).await.refused("approval-store");
+        assert!(text.contains("the store is closed") && !text.contains(&*folder.path().to_string_lossy()), "{text}");
+    }
     // A standing yes that is counted cannot be counted.
     stage.call("ann", &sweep("notes"), &NoClient).await.refused("approval-store");
     let error = stage.decide(ask, Ruling::once(true, stage.given("bob"))).await.expect_err("gone");
     assert_eq!(error.code().as_str(), "approval-store");
+    assert!(error.to_string().contains(&*folder.path().to_string_lossy()), "whoever decides here may know: {error}");
     assert!(stage.ran().is_empty());
     let stage = Stage::over(limited(&folder, None).await, "n1", DeskSettings::default()).await;
     stage.call("ann", &sweep("users"), &Traveller::back(run, YES)).await.passed();

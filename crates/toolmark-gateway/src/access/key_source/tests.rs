@@ -98,3 +98,30 @@ async fn whether_there_is_a_key_is_not_known_while_nobody_answers() {
     server.down.store(true, Ordering::SeqCst);
     assert_eq!(source.keys_at(Some("two"), start).await.err(), Some(Why::Unavailable));
 }
+
+#[tokio::test]
+async fn an_issuer_that_answers_every_path_with_a_page_is_asked_at_the_other_place_too() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let service = service_fn(move |request: Request<Incoming>| {
+                let body = match request.uri().path() {
+                    "/.well-known/openid-configuration" => {
+                        format!(r#"{{"issuer":"http://{address}","jwks_uri":"http://{address}/keys"}}"#)
+                    }
+                    "/keys" => SET.to_owned(),
+                    _ => "<!doctype html><title>Welcome</title>".to_owned(),
+                };
+                async move { Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(body)))) }
+            });
+            tokio::spawn(async move {
+                auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await
+            });
+        }
+    });
+    let config = format!("[gateway.auth.jwt]\nissuer = \"http://{address}\"\naudience = \"a\"\n");
+    let config = Config::read(&config, "test").expect("a configuration");
+    let source = KeySource::new(config.gateway.auth.jwt.as_ref().expect("a section")).expect("a source");
+    assert!(source.keys_at(Some("one"), Instant::now()).await.is_ok());
+}

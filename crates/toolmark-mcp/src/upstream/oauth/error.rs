@@ -62,6 +62,14 @@ pub enum OAuthError {
         /// What is wrong.
         why: String,
     },
+    /// A token is forgotten here, and its authorization server does not know.
+    #[error("the token of `{pack}` is forgotten here, but its authorization server did not take it back: {why}")]
+    NotRevoked {
+        /// The server.
+        pack: String,
+        /// What happened.
+        why: String,
+    },
     /// The login did not come back.
     #[error("the login did not come back: {why}")]
     Redirect {
@@ -90,6 +98,7 @@ impl Explain for OAuthError {
             Self::Refused { .. } => Code::new("oauth-refused"),
             Self::Unreachable { .. } => Code::new("oauth-unreachable"),
             Self::Vault { .. } => Code::new("oauth-tokens-unkept"),
+            Self::NotRevoked { .. } => Code::new("oauth-not-revoked"),
             Self::Redirect { .. } => Code::new("oauth-login-lost"),
         }
     }
@@ -105,6 +114,7 @@ impl Explain for OAuthError {
             Self::Vault { .. } => {
                 "a token that others can read is theirs too, and one that is lost asks for a new login"
             }
+            Self::NotRevoked { .. } => "whoever has a copy of the token can use it until it ends",
             Self::Redirect { .. } => "an answer that does not belong to this login may be somebody else's",
         }
         .into()
@@ -119,13 +129,16 @@ impl Explain for OAuthError {
             Self::Refused { .. } => "check `client_id`, `client_secret` and `scopes` in the pack's `auth.oauth`".into(),
             Self::Unreachable { .. } => "see that it runs and can be reached from here".into(),
             Self::Vault { .. } => "make the file and its folder yours alone: `chmod 600` and `chmod 700`".into(),
+            Self::NotRevoked { .. } => {
+                "if a copy may be about, end the access of Toolmark in your account at the authorization server".into()
+            }
             Self::Redirect { .. } => "run `toolmark login` again, and finish it in the browser".into(),
         }
     }
 
     fn facts(&self) -> Map<String, Value> {
         match self {
-            Self::LoginNeeded { pack } => facts([("pack", pack.as_str().into())]),
+            Self::LoginNeeded { pack } | Self::NotRevoked { pack, .. } => facts([("pack", pack.as_str().into())]),
             Self::Refused { error, .. } => facts([("error", error.as_str().into())]),
             Self::Vault { path, .. } => facts([("path", path.as_str().into())]),
             _ => Map::new(),

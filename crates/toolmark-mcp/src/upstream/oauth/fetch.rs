@@ -1,6 +1,6 @@
 //! One request to an authorization server: over TLS, or on this machine for servers that are here too; no redirect, no endless answer.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -99,6 +99,24 @@ fn address(host: &str) -> Option<IpAddr> {
     host.trim_matches(['[', ']']).parse::<IpAddr>().ok().map(|ip| ip.to_canonical())
 }
 
+/// The address that may be reached in the end: some of IPv6 only carry one of IPv4, and somebody on the way takes it out.
+fn reached(ip: IpAddr) -> IpAddr {
+    let IpAddr::V6(six) = ip else { return ip };
+    let within = |high: u16, low: u16| {
+        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+        IpAddr::V4(Ipv4Addr::new(a, b, c, d))
+    };
+    match six.segments() {
+        // An old way to write one; `::` and `::1` are addresses of their own.
+        [0, 0, 0, 0, 0, 0, high, low] if high != 0 || low > 1 => within(high, low),
+        // Translated by a gateway: NAT64 with its own prefix, and with those of a network (RFC 8215) in the form of /96.
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 1, _, _, _, high, low] => within(high, low),
+        // Tunnelled: 6to4.
+        [0x2002, high, low, ..] => within(high, low),
+        _ => ip,
+    }
+}
+
 fn is_near(host: &str) -> bool {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost") || address(host).is_some_and(|ip| ip.is_loopback())
@@ -106,10 +124,27 @@ fn is_near(host: &str) -> bool {
 
 fn is_inside(host: &str) -> bool {
     is_near(host)
-        || address(host).is_some_and(|ip| match ip {
-            IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
-            IpAddr::V6(ip) => ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified(),
+        || address(host).is_some_and(|ip| match reached(ip) {
+            IpAddr::V4(ip) => is_inside_v4(ip),
+            IpAddr::V6(ip) => {
+                let site_local = ip.segments().first().is_some_and(|first| first & 0xffc0 == 0xfec0);
+                ip.is_unique_local()
+                    || ip.is_unicast_link_local()
+                    || site_local
+                    || ip.is_multicast()
+                    || ip.is_unspecified()
+            }
         })
+}
+
+/// Ranges that no server on the internet has, by the registry of special addresses (RFC 6890). Some clouds answer with secrets there.
+fn is_inside_v4(ip: Ipv4Addr) -> bool {
+    let shared = matches!(ip.octets(), [100, 64..=127, ..]);
+    let protocol = matches!(ip.octets(), [192, 0, 0, _]);
+    let benchmarks = matches!(ip.octets(), [198, 18 | 19, ..]);
+    // "This network", multicast, reserved, broadcast.
+    let never = matches!(ip.octets(), [0 | 224.., ..]);
+    ip.is_private() || ip.is_link_local() || ip.is_loopback() || shared || protocol || benchmarks || never
 }
 
 /// Asks for a document.

@@ -1,4 +1,5 @@
-//! A person logs in: an address for their browser, the code that comes back to this machine, and the token it is exchanged for.
+//! A person logs in: an address for their browser, the code that comes back to this machine, and the token it is exchanged for. And
+//! out again: the token is forgotten here, and given back.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -286,20 +287,52 @@ fn random() -> Result<String, OAuthError> {
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Forgets the login of a server, and asks its authorization server to do the same. Says whether there was one.
-///
-/// # Errors
-/// When it cannot be forgotten here. Whether it is forgotten there is not known: not every authorization server can be asked.
-pub async fn logout(vault: &Vault, pack: &str) -> Result<bool, OAuthError> {
-    // One that cannot be read is forgotten all the same.
-    let record = vault.load(pack).ok().flatten();
-    let forgotten = vault.forget(pack)?;
-    if let Some(record) = record
-        && let Some(Ok(url)) = record.revocation_endpoint.as_deref().map(str::parse::<Uri>)
-    {
+/// A login that is forgotten here, and that its authorization server has yet to forget.
+#[must_use = "until it is revoked, the token is good for whoever has it"]
+pub struct Logout {
+    pack: String,
+    /// What was kept of it; why it cannot be read, otherwise.
+    record: Result<Record, OAuthError>,
+}
+
+/// What became of the token of a login that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revoked {
+    /// The authorization server has taken it back.
+    Taken,
+    /// Its authorization server has no place where it could be told (RFC 7009): the token is good until it ends.
+    Nowhere,
+}
+
+impl Logout {
+    /// Forgets the login of a server on this machine; none where nobody was logged in. One that cannot be read is forgotten all the same.
+    ///
+    /// # Errors
+    /// When it cannot be forgotten.
+    pub fn begin(vault: &Vault, pack: &str) -> Result<Option<Self>, OAuthError> {
+        let record = vault.load(pack);
+        let forgotten = vault.forget(pack)?;
+        // A file that is gone between the two was forgotten by somebody else, who tells the authorization server.
+        let record = record.transpose().filter(|_| forgotten);
+        Ok(record.map(|record| Self { pack: pack.to_owned(), record }))
+    }
+
+    /// Asks the authorization server to forget it too. `trust` is whom the server of the pack is believed by.
+    ///
+    /// # Errors
+    /// [`OAuthError::NotRevoked`] when it could not be told, or would not.
+    pub async fn revoke(self, trust: &Trust) -> Result<Revoked, OAuthError> {
+        let record = match &self.record {
+            Ok(record) => record,
+            Err(error) => return Err(self.not_revoked(&error.to_string())),
+        };
+        let Some(url) = record.revocation_endpoint.as_deref() else { return Ok(Revoked::Nowhere) };
+        let (Ok(url), Ok(server)) = (url.parse::<Uri>(), record.server.parse::<Uri>()) else {
+            return Err(self.not_revoked("what was kept of it names no address"));
+        };
         let asker = Asker {
             endpoint: &url,
-            trust: Trust::machine(),
+            trust: super::trust_at(trust, &server, &url),
             client_id: &record.client_id,
             client_secret: record.client_secret.as_deref(),
             secret_in_form: record.secret_in_form,
@@ -309,11 +342,29 @@ pub async fn logout(vault: &Vault, pack: &str) -> Result<bool, OAuthError> {
             Some(refresh) => (refresh.as_str(), "refresh_token"),
             None => (record.token.access.as_str(), "access_token"),
         };
-        if let Err(error) = asker.post(&url, &[("token", token), ("token_type_hint", hint)]).await {
-            tracing::warn!(%pack, %error, "the authorization server was not told");
+        let answer = asker.post(&url, &[("token", token), ("token_type_hint", hint)]).await;
+        let answer = answer.map_err(|error| self.not_revoked(&error.to_string()))?;
+        if answer.status.is_success() {
+            return Ok(Revoked::Taken);
         }
+        let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let said = said.get("error").and_then(Value::as_str).map(|error| format!(", `{}`", visible(error, 60)));
+        let why = format!("it answers with status {}{}", answer.status.as_u16(), said.unwrap_or_default());
+        Err(self.not_revoked(&why))
     }
-    Ok(forgotten)
+
+    /// What to say when the authorization server is not told, for this reason.
+    #[must_use]
+    pub fn not_revoked(&self, why: &str) -> OAuthError {
+        OAuthError::NotRevoked { pack: self.pack.clone(), why: why.to_owned() }
+    }
+}
+
+/// Everything that was kept is secret, or may be.
+impl std::fmt::Debug for Logout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Logout").field("pack", &self.pack).finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for Login {

@@ -18,7 +18,7 @@ use toolmark_tls::Trust;
 
 pub use error::OAuthError;
 pub use held::OAuth;
-pub use login::{Login, logout};
+pub use login::{Login, Logout, Revoked};
 pub use vault::Vault;
 
 /// What is configured for one server.
@@ -28,7 +28,7 @@ pub struct OAuthSettings {
     pub pack: String,
     /// Where it is.
     pub server: Uri,
-    /// Whose certificates are believed at the server's own address; anywhere else it is whoever this machine believes.
+    /// Whose certificates are believed at the server's own address; anywhere else also whoever this machine believes.
     pub trust: Trust,
     /// How a token is got.
     pub grant: Grant,
@@ -59,8 +59,7 @@ pub enum Grant {
 impl OAuthSettings {
     /// Whom to believe at an address.
     fn trust_at(&self, url: &Uri) -> Trust {
-        let own = (url.scheme(), url.authority()) == (self.server.scheme(), self.server.authority());
-        if own { self.trust.clone() } else { Trust::machine() }
+        trust_at(&self.trust, &self.server, url)
     }
 
     /// The server as others name it (RFC 8707): no query, no fragment, no slash that means nothing.
@@ -70,4 +69,11 @@ impl OAuthSettings {
         let path = Some(self.server.path()).filter(|path| *path != "/").unwrap_or_default();
         format!("{scheme}://{}{path}", authority.unwrap_or_default())
     }
+}
+
+/// Whom to believe at an address, for a server of whom this is believed. An authorization server elsewhere may be one of the operator's own
+/// or one that everybody knows: whoever signs for the first could pass for the server itself, so that believing both gives nothing away.
+fn trust_at(trust: &Trust, server: &Uri, url: &Uri) -> Trust {
+    let own = (url.scheme(), url.authority()) == (server.scheme(), server.authority());
+    if own { trust.clone() } else { trust.and_machine() }
 }

@@ -23,7 +23,11 @@ impl Server {
     }
 
     pub(in crate::upstream) async fn says(&mut self, message: &str) {
-        self.output.write_all(message.as_bytes()).await.expect("written");
+        self.writes(message.as_bytes()).await;
+    }
+
+    async fn writes(&mut self, line: &[u8]) {
+        self.output.write_all(line).await.expect("written");
         self.output.write_all(b"\n").await.expect("written");
     }
 }
@@ -377,4 +381,48 @@ async fn a_question_that_the_server_takes_back_or_whose_request_ends_is_dropped(
     setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
     call.await.expect("no panic").expect("answered");
     assert_eq!(receiver.recv().await, Some("dropped"));
+}
+
+#[tokio::test]
+async fn answers_in_one_batch_find_their_requests() {
+    let mut setup = setup(UpstreamLimits::default());
+    let calls: Vec<_> = (0..3).map(|_| start(&setup.pipe, exchange(&setup.pipe))).collect();
+    for _ in 0..3 {
+        setup.server.hears().await;
+    }
+    let batch = r#"[{"jsonrpc":"2.0","id":2,"result":{"n":2}},{"jsonrpc":"2.0","method":"notifications/tools/list_changed"},
+        {"jsonrpc":"2.0","id":3,"result":7},[{"jsonrpc":"2.0","id":1,"result":{}}],{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}]"#;
+    setup.server.says(&batch.replace('\n', " ")).await;
+    let mut answers = Vec::new();
+    for call in calls {
+        answers.push(call.await.expect("no panic"));
+    }
+    assert!(matches!(&answers[0], Ok(Reply::Error(error)) if error.code() == Some(-32000)), "{:?}", answers[0]);
+    assert_eq!(result(answers.swap_remove(1)), r#"{"n":2}"#);
+    let error = answers.pop().expect("the third").expect_err("a result is an object");
+    assert!(matches!(error.kind(), UpstreamErrorKind::Protocol { .. }), "{error}");
+    assert!(matches!(setup.events.recv().await, Some(UpstreamEvent::ListChanged(ListKind::Tools))));
+    assert!(setup.stray.lock().expect("a lock").is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_utf8_ends_its_request_and_no_other() {
+    let mut setup = setup(UpstreamLimits::default());
+    let first = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    let second = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    // What is no answer ends nothing, whatever its id.
+    for line in
+        [&b"caf\xe9 is open"[..], b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}"]
+    {
+        setup.server.writes(line).await;
+    }
+    setup.server.writes(b"{\"jsonrpc\":\"2.0\",\"result\":{\"text\":\"caf\xe9 \\\"id\\\":2\"},\"id\":1}").await;
+    let error = first.await.expect("no panic").expect_err("nobody can read it");
+    assert!(matches!(error.kind(), UpstreamErrorKind::Protocol { .. }), "{error}");
+    assert_eq!(error.delivery(), Delivery::Perhaps);
+    setup.server.says(r#"{"jsonrpc":"2.0","id":2,"result":{"n":2}}"#).await;
+    assert_eq!(result(second.await.expect("no panic")), r#"{"n":2}"#);
+    assert_eq!(setup.stray.lock().expect("a lock").len(), 2);
 }

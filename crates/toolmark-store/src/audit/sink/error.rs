@@ -18,6 +18,18 @@ pub enum RecordError {
     Store(StoreError),
 }
 
+impl RecordError {
+    /// The same for whoever calls over the network: it does not say where the store is.
+    #[must_use]
+    pub fn for_callers(&self) -> Self {
+        match self {
+            Self::Store(error) => Self::Store(error.for_callers()),
+            Self::Full => Self::Full,
+            Self::Closed => Self::Closed,
+        }
+    }
+}
+
 impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -41,6 +41,59 @@ fn a_server_out_there_does_not_send_us_to_addresses_in_here() {
     assert!(near.check("http://login.example.com/token").is_err());
 }
 
+#[test]
+fn no_spelling_of_an_address_in_here_gets_past() {
+    let far = Reach::of(&Uri::from_static("https://mcp.example.com/mcp"));
+    for host in [
+        // Shared between networks, where a cloud keeps its metadata; the first and the last of the range.
+        "100.100.100.200",
+        "100.64.0.0",
+        "100.127.255.255",
+        "192.0.0.192",
+        "198.18.0.1",
+        "198.19.255.255",
+        "240.0.0.1",
+        "255.255.255.255",
+        "224.0.0.251",
+        "0.1.2.3",
+        "127.8.8.8",
+        "[::]",
+        "[fc00::1]",
+        "[fdff::1]",
+        "[fe80::1]",
+        "[fec0::1]",
+        "[ff02::1]",
+        "[::ffff:100.100.100.200]",
+        "[::ffff:a9fe:a9fe]",
+        "[::169.254.169.254]",
+        "[64:ff9b::169.254.169.254]",
+        "[64:ff9b::a00:1]",
+        "[64:ff9b:1::10.0.0.1]",
+        "[2002:a00:1::]",
+        "[2002:7f00:1::1]",
+    ] {
+        assert!(far.check(&format!("https://{host}/x")).is_err(), "{host}");
+    }
+    for host in [
+        "100.63.255.255",
+        "100.128.0.1",
+        "192.0.1.1",
+        "198.17.0.1",
+        "198.20.0.1",
+        "223.255.255.1",
+        "[2606:4700::1]",
+        "[::ffff:8.8.8.8]",
+        "[64:ff9b::8.8.8.8]",
+        "[2002:808:808::1]",
+    ] {
+        assert!(far.check(&format!("https://{host}/x")).is_ok(), "{host}");
+    }
+    // What somebody on the way takes for this machine is not this machine: nothing goes there without TLS.
+    let near = Reach::of(&Uri::from_static("http://127.0.0.1:7000/mcp"));
+    assert!(near.check("http://[64:ff9b::127.0.0.1]/token").is_err());
+    assert!(near.check("http://[::ffff:127.0.0.1]/token").is_ok());
+}
+
 #[tokio::test]
 async fn a_name_that_stands_for_an_address_in_here_is_no_way_around() {
     let far = Reach::of(&Uri::from_static("https://mcp.example.com/mcp"));
