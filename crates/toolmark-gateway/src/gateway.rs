@@ -179,7 +179,14 @@ impl Gateway {
     /// Ends every pack and whatever it started, and writes down what is new.
     pub async fn stop(&self) {
         let packs = self.packs();
-        futures_util::future::join_all(packs.iter().map(|pack| pack.stop())).await;
+        let ended = futures_util::future::join_all(packs.iter().map(|pack| pack.stop()));
+        // Calls are over, so nothing more is said about any; both may have to wait for somebody.
+        let sent = async {
+            if let Some(traces) = &self.traces {
+                traces.close().await;
+            }
+        };
+        tokio::join!(ended, sent);
         // A task that is ended while it writes would take along what it was about to write.
         let saving = self.saving.lock().await;
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
@@ -188,9 +195,6 @@ impl Gateway {
         }
         drop(saving);
         self.save().await;
-        if let Some(traces) = &self.traces {
-            traces.close().await;
-        }
         tracing::info!("the gateway has stopped");
     }
 }

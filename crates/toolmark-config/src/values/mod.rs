@@ -11,6 +11,7 @@ mod redact;
 mod secret;
 mod size;
 mod span;
+mod tasks;
 mod template;
 mod words;
 
@@ -24,6 +25,7 @@ pub use redact::Redact;
 pub use secret::Secret;
 pub use size::Size;
 pub use span::Span;
+pub use tasks::Tasks;
 pub use template::{Filled, Part, Template};
 pub(crate) use template::{is_environment_name, is_variable};
 pub(crate) use words::no_word;
