@@ -73,6 +73,7 @@ pub(crate) async fn gateway(config: &str) -> (Arc<Gateway>, Store) {
     let store = Store::in_memory(&Settings::new(|| Micros::from(SystemTime::now()))).await.expect("a store");
     let builder = GatewayBuilder::new(config, PathBuf::new()).store(store.clone());
     let builder = builder.audit(store.audit_sink(SinkSettings::new("local")));
+    let builder = builder.recall().await.expect("a store");
     (builder.start().expect("the gateway starts"), store)
 }
 
