@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt as _, Empty};
+use http_body_util::{BodyExt as _, Empty, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use toolmark_gateway::ConnectionLimits;
 
-use crate::support::{Recorded, Running, send};
+use crate::support::{Recorded, Running, echo, send};
 
 /// What a client of HTTP/2 says first, with no settings of its own.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -79,19 +79,33 @@ async fn a_connection_that_waits_for_its_next_request_is_closed_in_time() {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_open_keeps_its_connection_and_a_call_that_takes_long_does_too() {
+async fn a_call_that_takes_long_keeps_its_connection() {
     let upstream = Recorded::start().await;
     let gateway = Running::start_within(&upstream.config(), short()).await;
     upstream.hold();
-    let call = crate::support::call(&gateway, "/mcp", None);
+    let stream = TokioIo::new(connected(&gateway, b"").await);
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await.expect("HTTP/2");
+    let connection = tokio::spawn(connection);
+    let request = Request::post("http://localhost/mcp")
+        .header("content-type", "application/json")
+        .header("accept", "application/json")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", "echo")
+        .body(Full::new(Bytes::from(echo().to_string())))
+        .expect("a request");
+    let old = crate::support::call(&gateway, "/mcp", None);
     let later = async {
-        upstream.calls(1).await;
+        upstream.calls(2).await;
         // Longer than any of the limits.
         tokio::time::sleep(Duration::from_millis(1_000)).await;
         upstream.let_go();
     };
-    let (answer, ()) = tokio::join!(call, later);
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let (old, new, ()) = tokio::join!(old, sender.send_request(request), later);
+    assert_eq!(old.status, StatusCode::OK, "{}", old.body);
+    assert_eq!(new.expect("an answer").status(), StatusCode::OK);
+    connection.abort();
     gateway.stop().await;
 }
 
