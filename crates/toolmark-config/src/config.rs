@@ -157,7 +157,7 @@ fn check(config: &Config, section: &mut Section<'_, '_>) {
         }
     }
     for (scope, tasks) in config.gateway.auth.jwt.iter().flat_map(|jwt| jwt.scopes.iter()) {
-        for name in tasks.iter().filter(|name| !knows_task(name)) {
+        for name in tasks.named().iter().filter(|name| !knows_task(name)) {
             missing.push((
                 vec!["gateway", "auth", "jwt", "scopes", scope],
                 task(read::below("gateway.auth.jwt.scopes", scope), name),

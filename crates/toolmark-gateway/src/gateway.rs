@@ -145,6 +145,7 @@ impl Gateway {
         Ok(Settings {
             limits: Limits { bytes: limits.body_bytes.as_usize(), depth: limits.depth },
             sessions: limits.sessions as usize,
+            listeners: limits.sessions as usize,
             session_idle: limits.session_idle,
             seal: self.seal().await?,
             ..Settings::default()
@@ -197,7 +198,14 @@ impl Gateway {
     /// Ends every pack and whatever it started, and writes down what is new.
     pub async fn stop(&self) {
         let packs = self.packs();
-        futures_util::future::join_all(packs.iter().map(|pack| pack.stop())).await;
+        let ended = futures_util::future::join_all(packs.iter().map(|pack| pack.stop()));
+        // Calls are over, so nothing more is said about any; both may have to wait for somebody.
+        let sent = async {
+            if let Some(traces) = &self.traces {
+                traces.close().await;
+            }
+        };
+        tokio::join!(ended, sent);
         // A task that is ended while it writes would take along what it was about to write.
         let saving = self.saving.lock().await;
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
@@ -206,9 +214,6 @@ impl Gateway {
         }
         drop(saving);
         self.save().await;
-        if let Some(traces) = &self.traces {
-            traces.close().await;
-        }
         tracing::info!("the gateway has stopped");
     }
 }

@@ -1,38 +1,39 @@
 //! The way in: HTTP on one address. Origin and Host are checked on every route before anything else is looked at.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use serde_json::json;
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::exposure::ProfileName;
-use toolmark_mcp::downstream::origin::Guard;
-use toolmark_mcp::downstream::{Binding, Body, Endpoint, Pieces};
+use toolmark_mcp::downstream::origin::{Guard, RefuseRequestError};
+use toolmark_mcp::downstream::{Binding, Body, Endpoint, Listening, Pieces, Settings};
 use toolmark_store::StoreError;
 
 use crate::access::{Access, AccessError, Limiter, Permit, Refusal, WELL_KNOWN, refused};
 use crate::again::{Again, Heard};
 use crate::agui::{self, Agui, Wanted};
 use crate::approvals::Api;
+use crate::connections::{ConnectionLimits, Line, Open, Watched};
 use crate::console::error::ConsoleError;
 use crate::console::keeper::{ConsoleKey, Keeper};
 use crate::console::{Console, assets};
+use crate::cors;
 use crate::gateway::Gateway;
 use crate::metrics;
 use crate::pack::PackState;
@@ -41,10 +42,6 @@ use crate::snapshot::Snapshot;
 
 /// How long requests under way may take once the gateway is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// How many connections may wait for their next request. One more is closed when it was answered: whoever needs it again opens
-/// another, and ten thousand clients that come by now and then cost no more than these.
-const KEPT: usize = 4096;
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
@@ -56,6 +53,7 @@ pub struct Serve {
     way: Arc<WayIn>,
     listener: TcpListener,
     key: Option<ConsoleKey>,
+    limits: ConnectionLimits,
 }
 
 /// Why a gateway cannot listen.
@@ -103,23 +101,35 @@ impl Serve {
     /// # Errors
     /// As [`bind`](Self::bind).
     pub async fn bind_for(gateway: Arc<Gateway>, address: SocketAddr, user: &str) -> Result<Self, ServeError> {
+        Self::bind_within(gateway, address, user, ConnectionLimits::default()).await
+    }
+
+    /// The same with other limits for connections.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub async fn bind_within(
+        gateway: Arc<Gateway>,
+        address: SocketAddr,
+        user: &str,
+        within: ConnectionLimits,
+    ) -> Result<Self, ServeError> {
         let snapshot = gateway.snapshot();
         let settings = &snapshot.config().gateway;
         if settings.would_be_open(address) {
             return Err(ServeError::Open { address });
         }
         let access = Access::of(&settings.auth, gateway.store().cloned(), settings.public_url.as_deref())?;
-        let mut guard = Guard::loopback();
+        let (mut guard, mut pages) = (Guard::loopback(), Guard::closed());
         if let Some(url) = &settings.public_url {
-            let host = url.parse::<http::Uri>().ok().and_then(|url| url.authority().map(ToString::to_string));
-            let host = host.ok_or_else(|| ServeError::Guard { text: url.clone() })?;
-            guard = guard.allow_host(&host).map_err(|_| ServeError::Guard { text: url.clone() })?;
+            guard = guard.allow_url(url).map_err(|_| ServeError::Guard { text: url.clone() })?;
         }
         for host in &settings.allowed_hosts {
             guard = guard.allow_host(host).map_err(|_| ServeError::Guard { text: host.clone() })?;
         }
         for origin in &settings.allowed_origins {
             guard = guard.allow_origin(origin).map_err(|_| ServeError::Guard { text: origin.clone() })?;
+            pages = pages.allow_origin(origin).map_err(|_| ServeError::Guard { text: origin.clone() })?;
         }
         let served = gateway.settings().await?;
         let shown = snapshot.config().console.enabled;
@@ -127,24 +137,39 @@ impl Serve {
         let key = shown.then(ConsoleKey::random).flatten();
         let keeper = Arc::new(Keeper::new(gateway.store().cloned(), key.as_ref()).of(user));
         let api = match (gateway.desk(), gateway.store()) {
-            (Some(desk), Some(store)) => {
-                Some(Api::new(desk.clone(), store.clone(), Arc::clone(&gateway), Arc::clone(&keeper)).await?)
-            }
+            (Some(desk), Some(store)) => Some(
+                Api::new(desk.clone(), store.clone(), Arc::clone(&gateway), Arc::clone(&keeper), within.body).await?,
+            ),
             _ => None,
         };
-        let console = shown.then(|| Console::new(Arc::clone(&gateway), Arc::clone(&keeper)));
+        let console = shown.then(|| Console::new(Arc::clone(&gateway), Arc::clone(&keeper), within.body));
         let agui = match snapshot.config().agui.enabled {
-            true => Some(Agui::new(Arc::clone(&gateway)).await?),
+            true => Some(Agui::new(Arc::clone(&gateway), within.body).await?),
             false => None,
         };
+        let served = Settings { body_time: within.body, ..served };
         let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), served);
         let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error })?;
         let address = listener.local_addr().unwrap_or(address);
+        if !address.ip().is_unspecified() {
+            guard = guard.allow_address(address);
+        }
         let limiter = Limiter::new(&settings.limits);
         let metrics = snapshot.config().telemetry.metrics;
-        let way =
-            WayIn { guard, access, limiter, addresses: Addresses::default(), metrics, api, console, agui, keeper };
-        Ok(Self { address, gateway, endpoint, way: Arc::new(way), listener, key })
+        let way = WayIn {
+            guard,
+            pages,
+            access,
+            limiter,
+            addresses: Addresses::default(),
+            metrics,
+            api,
+            console,
+            agui,
+            keeper,
+            settled: AtomicBool::new(false),
+        };
+        Ok(Self { address, gateway, endpoint, way: Arc::new(way), listener, key, limits: within })
     }
 
     /// Where it listens.
@@ -161,7 +186,7 @@ impl Serve {
 
     /// Answers requests until it is told to stop; those under way are ended in peace.
     pub async fn run(self, stop: CancellationToken) {
-        let Self { address, gateway, endpoint, way, listener, key: _ } = self;
+        let Self { address, gateway, endpoint, way, listener, key: _, limits } = self;
         tracing::info!(%address, "the gateway listens");
         let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
         let forgetting = Arc::clone(&way);
@@ -170,10 +195,23 @@ impl Serve {
                 agui.forget_old_threads().await;
             }
         });
-        let graceful = GracefulShutdown::new();
-        let open = Arc::new(AtomicUsize::new(0));
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
+        let starting = (Arc::clone(&gateway), Arc::clone(&way));
+        let starter = tokio::spawn(async move {
+            let (gateway, way) = starting;
+            gateway.settled().await;
+            way.settled.store(true, Ordering::Relaxed);
+        });
+        let everywhere = address.ip().is_unspecified();
+        let (told, stopping) = watch::channel(());
+        let mut open = Open::default();
+        let within = Arc::new(Within {
+            gateway: Arc::clone(&gateway),
+            endpoint: endpoint.clone(),
+            way: Arc::clone(&way),
+            open: Arc::clone(open.count()),
+            kept: limits.kept,
+        });
+        let builder = limits.builder();
         loop {
             let accepted = tokio::select! {
                 () = stop.cancelled() => break,
@@ -182,32 +220,35 @@ impl Serve {
             let (stream, peer) = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Out of file descriptors: wait for some to come back.
                     tracing::warn!(%error, "a connection was not accepted");
+                    // Out of file descriptors: one that nobody uses gives its own back, or some come back by themselves.
+                    if is_out_of_files(&error) {
+                        open.make_room();
+                    }
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
             };
+            if !open.has_room(limits.most) {
+                continue;
+            }
             let _ = stream.set_nodelay(true);
-            let open = Open::one_more(&open);
-            let door = Door {
-                gateway: Arc::clone(&gateway),
-                endpoint: endpoint.clone(),
-                way: Arc::clone(&way),
-                open: Arc::clone(&open.0),
-                peer,
-            };
-            let service = service_fn(move |request| {
-                let door = door.clone();
-                Heard::new(door.answer(request))
+            let (counted, line) = (open.one_more(), Arc::<Line>::default());
+            let local = everywhere.then(|| stream.local_addr().ok()).flatten();
+            let (watched, door) = (Arc::downgrade(&line), Door { within: Arc::clone(&within), line, peer, local });
+            let service = service_fn(move |request: Request<Incoming>| {
+                door.line.heard(request.version() >= Version::HTTP_2);
+                Heard::new(door.clone().answer(request))
             });
-            let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
-            tokio::spawn(async move {
+            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+            let connection = Watched::new(connection, watched.clone(), limits, stopping.clone());
+            let task = tokio::spawn(async move {
                 if let Err(error) = Again::new(connection).await {
                     tracing::debug!(%error, "a connection ended");
                 }
-                drop(open);
+                drop(counted);
             });
+            open.keep(watched, task.abort_handle());
         }
         drop(listener);
         tracing::info!("the gateway is stopping");
@@ -215,49 +256,63 @@ impl Serve {
         if let Some(agui) = &way.agui {
             agui.close();
         }
-        if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
-            tracing::warn!("some requests did not end in time");
+        drop(stopping);
+        let _ = told.send(());
+        // All at once: one time for everything that is under way, not one after the other.
+        let requests = async {
+            if tokio::time::timeout(GRACE, told.closed()).await.is_err() {
+                tracing::warn!("some requests did not end in time");
+            }
+        };
+        let runs = async {
+            if let Some(agui) = &way.agui
+                && tokio::time::timeout(GRACE, agui.ended()).await.is_err()
+            {
+                tracing::warn!("some runs of agents did not end in time");
+            }
+        };
+        tokio::join!(requests, runs, way.access.note_uses());
+        for task in [teller, forgetter, starter] {
+            task.abort();
         }
-        if let Some(agui) = &way.agui
-            && tokio::time::timeout(GRACE, agui.ended()).await.is_err()
-        {
-            tracing::warn!("some runs of agents did not end in time");
-        }
-        teller.abort();
-        forgetter.abort();
-        way.access.note_uses().await;
         gateway.stop().await;
     }
 }
 
-#[derive(Clone)]
-struct Door {
+/// What every connection leads to.
+struct Within {
     gateway: Arc<Gateway>,
     endpoint: Endpoint<Front>,
     way: Arc<WayIn>,
+    /// How many connections are open.
     open: Arc<AtomicUsize>,
+    /// How many of them may wait for their next request.
+    kept: usize,
+}
+
+/// One connection, seen from within.
+#[derive(Clone)]
+struct Door {
+    within: Arc<Within>,
+    line: Arc<Line>,
     peer: SocketAddr,
+    /// The address of this machine that it came to, where it listens on all of them.
+    local: Option<SocketAddr>,
 }
 
-/// One of the connections that are open, for as long as it is.
-struct Open(Arc<AtomicUsize>);
+impl std::ops::Deref for Door {
+    type Target = Within;
 
-impl Open {
-    fn one_more(all: &Arc<AtomicUsize>) -> Self {
-        all.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(all))
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+    fn deref(&self) -> &Within {
+        &self.within
     }
 }
 
 /// What a request has to pass, in this order.
 struct WayIn {
     guard: Guard,
+    /// The pages that may read answers: those that the configuration names.
+    pages: Guard,
     access: Access,
     limiter: Limiter,
     addresses: Addresses,
@@ -271,6 +326,8 @@ struct WayIn {
     agui: Option<Agui>,
     /// Who may look and decide.
     keeper: Arc<Keeper>,
+    /// Whether every pack of the first start has started or failed. What is added later does not take that back.
+    settled: AtomicBool,
 }
 
 /// What the addresses below `/mcp` stand for under one snapshot, so that it is found out once.
@@ -286,45 +343,82 @@ type Bindings = HashMap<Box<str>, Arc<Binding>>;
 struct Counted {
     body: Body,
     _permit: Option<Permit>,
+    /// Whoever was let in uses their connection until then; others have what they get once it is written.
+    _line: Option<Arc<Line>>,
 }
 
 impl Door {
     /// Boxed, so that a connection that waits for its next request holds no room for answering it, and a call none for what else there is.
     fn answer(self, request: Request<Incoming>) -> BoxFuture<'static, Result<Response<Counted>, Infallible>> {
         let one_at_a_time = request.version() < Version::HTTP_2;
-        if let Err(error) = self.way.guard.check(request.uri(), request.headers()) {
-            self.turn_away(error.status(), error.code());
-            // Clients of MCP show what they can read; pages and people get the words.
-            let response = match is_mcp(request.uri().path()) {
-                true => refused(error.status(), error.code(), &error.to_string()),
-                false => text(error.status(), PLAIN, error.to_string()),
-            };
-            return Box::pin(std::future::ready(Ok(self.last_look(response, one_at_a_time, None))));
+        let origin = match self.guard(&request) {
+            Ok(origin) => origin,
+            Err(error) => {
+                self.turn_away(error.status(), error.code());
+                // Clients of MCP show what they can read; pages and people get the words.
+                let response = match is_mcp(request.uri().path()) {
+                    true => refused(error.status(), error.code(), &error.to_string()),
+                    false => text(error.status(), PLAIN, error.to_string()),
+                };
+                return Box::pin(std::future::ready(Ok(self.last_look(response, one_at_a_time, None, false))));
+            }
+        };
+        let path = request.uri().path();
+        let mcp = is_mcp(path);
+        if origin.is_some()
+            && (mcp || path.starts_with(WELL_KNOWN))
+            && self.way.pages.check_origin(request.headers()).is_ok()
+        {
+            let origin = origin.cloned();
+            return Box::pin(async move {
+                let mut permit = None;
+                let mut response = match cors::is_preflight(&request) {
+                    true => cors::preflight(request.headers()),
+                    false if mcp => self.mcp(request, &mut permit).await,
+                    false => self.elsewhere(request, &mut permit).await,
+                };
+                cors::share(origin.as_ref(), &mut response);
+                cors::expose(&mut response);
+                Ok(self.last_look(response, one_at_a_time, permit, mcp))
+            });
         }
-        if is_mcp(request.uri().path()) {
+        if mcp {
             return Box::pin(async move {
                 let mut permit = None;
                 let response = self.mcp(request, &mut permit).await;
-                Ok(self.last_look(response, one_at_a_time, permit))
+                Ok(self.last_look(response, one_at_a_time, permit, true))
             });
         }
+        let for_people = Agui::covers(path) || Console::covers(path);
         Box::pin(async move {
             let mut permit = None;
             let response = self.elsewhere(request, &mut permit).await;
-            Ok(self.last_look(response, one_at_a_time, permit))
+            Ok(self.last_look(response, one_at_a_time, permit, for_people))
+        })
+    }
+
+    /// May a request with this host and this origin come here at all? On a machine with several addresses, the one that it came to is ours
+    /// too: looked at only where nothing else lets it in.
+    fn guard<'a>(&self, request: &'a Request<Incoming>) -> Result<Option<&'a HeaderValue>, RefuseRequestError> {
+        let guard = &self.way.guard;
+        guard.check(request.uri(), request.headers()).or_else(|error| match self.local {
+            Some(local) => guard.clone().allow_address(local).check(request.uri(), request.headers()),
+            None => Err(error),
         })
     }
 
     fn last_look(
-        &self,
+        self,
         mut response: Response<Body>,
         one_at_a_time: bool,
         permit: Option<Permit>,
+        in_use: bool,
     ) -> Response<Counted> {
-        if one_at_a_time && self.open.load(Ordering::Relaxed) > KEPT {
+        if one_at_a_time && self.open.load(Ordering::Relaxed) > self.kept {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        response.map(|body| Counted { body, _permit: permit })
+        let line = in_use.then_some(self.line);
+        response.map(|body| Counted { body, _permit: permit, _line: line })
     }
 
     /// Everything but MCP.
@@ -340,11 +434,11 @@ impl Door {
             && let Some(api) = &self.way.api
         {
             // Boxed, as below, so that calls make no room for what few requests are.
-            return Box::pin(api.answer(request, self.peer)).await;
+            return self.noted(Box::pin(api.answer(request, self.peer)).await);
         }
         if let Some(console) = &self.way.console {
             if Console::covers(path) {
-                return Box::pin(console.answer(request, self.endpoint.held())).await;
+                return self.noted(Box::pin(console.answer(request, self.endpoint.held())).await);
             }
             if assets::covers(path) {
                 return assets::answer(request.method(), path, headers);
@@ -355,7 +449,7 @@ impl Door {
         }
         match path {
             "/healthz" => text(StatusCode::OK, PLAIN, "ok".into()),
-            "/readyz" => self.ready(),
+            "/readyz" => Box::pin(self.ready(uri, headers)).await,
             "/metrics" if self.way.metrics => match Box::pin(self.way.access.admit_to_all(uri, headers)).await {
                 Ok(_) => text(StatusCode::OK, metrics::CONTENT_TYPE, self.gateway.figures(self.endpoint.held())),
                 Err(refusal) => self.refuse(&refusal),
@@ -391,7 +485,6 @@ impl Door {
             let Some(binding) = binding else {
                 return text(StatusCode::NOT_FOUND, PLAIN, "there is no such task or profile".into());
             };
-            // Streams that a client only listens on are limited by the number of sessions.
             if request.method() == Method::POST {
                 match self.way.limiter.take(&admitted.principal) {
                     Ok(taken) => *permit = Some(taken),
@@ -402,7 +495,13 @@ impl Door {
                     }
                 }
             }
-            self.endpoint.http(request, admitted.caller.clone().bound_to(binding)).await
+            let response = self.endpoint.http(request, admitted.caller.clone().bound_to(binding)).await;
+            if response.extensions().get::<Listening>().is_some() {
+                // A client that listens must be able to call meanwhile. Such streams are limited by their own number.
+                *permit = None;
+                self.line.listens();
+            }
+            response
         }
     }
 
@@ -413,7 +512,7 @@ impl Door {
             true => agui::preflight(),
             false => self.agui_admitted(agui, request, permit).await,
         };
-        agui::share(origin.as_ref(), &mut response);
+        cors::share(origin.as_ref(), &mut response);
         response
     }
 
@@ -430,7 +529,7 @@ impl Door {
             (_, true) => Ok(format!("console:{}", self.way.keeper.user()).into()),
             (Wanted::Live, false) => match self.way.keeper.approver(headers).await {
                 Ok(approver) => Ok(approver.name.into()),
-                Err(error) => return ConsoleError::from(error).response(),
+                Err(error) => return self.noted(ConsoleError::from(error).response()),
             },
             (Wanted::List, false) => {
                 self.way.access.admit(uri, headers, unbound).await.map(|own| own.principal.clone())
@@ -462,19 +561,41 @@ impl Door {
         response
     }
 
+    /// What the console and the approvals answered; whom they turned away is counted as everywhere.
+    fn noted(&self, response: Response<Body>) -> Response<Body> {
+        match response.status() {
+            status @ StatusCode::UNAUTHORIZED => self.turn_away(status, Code::new("approver-token-missing")),
+            status @ StatusCode::FORBIDDEN => self.turn_away(status, Code::new("approver-token-wrong")),
+            _ => {}
+        }
+        response
+    }
+
     /// Counts a request that was not let in. Whoever sends many must not fill the log.
     fn turn_away(&self, status: StatusCode, code: Code) {
         tracing::debug!(status = status.as_u16(), %code, "a request was not let in");
         self.gateway.metrics().turn_away(status, code);
     }
 
-    fn ready(&self) -> Response<Body> {
+    /// Ready once the first start is over, however it ended, and from then on: a pack that is added later takes nobody's calls away. Which
+    /// packs there are is for whoever may see all of them.
+    async fn ready(&self, uri: &Uri, headers: &HeaderMap) -> Response<Body> {
         let packs = self.gateway.packs();
-        let ready = packs.iter().all(|pack| pack.state() != PackState::Starting);
-        let all: serde_json::Map<_, _> =
-            packs.iter().map(|pack| (pack.name().to_string(), json!(pack.state().as_str()))).collect();
+        let starts = packs.iter().any(|pack| pack.state() == PackState::Starting);
+        let ready = self.way.settled.load(Ordering::Relaxed) || !starts;
+        let mut states = BTreeMap::<&str, usize>::new();
+        for pack in &packs {
+            *states.entry(pack.state().as_str()).or_default() += 1;
+        }
+        let mut body = json!({"ready": ready, "states": states});
+        if self.way.access.admit_to_all(uri, headers).await.is_ok()
+            && let Some(members) = body.as_object_mut()
+        {
+            let all = packs.iter().map(|pack| (pack.name().to_string(), json!(pack.state().as_str())));
+            members.insert("packs".into(), Value::Object(all.collect()));
+        }
         let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        text(status, "application/json", json!({"ready": ready, "packs": all}).to_string())
+        text(status, "application/json", body.to_string())
     }
 }
 
@@ -569,6 +690,12 @@ impl Explain for ServeError {
             Self::Store(error) => error.fix(),
         }
     }
+}
+
+/// Whether there are more open files than this process, or the system, may have.
+fn is_out_of_files(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 fn text(status: StatusCode, kind: &'static str, body: String) -> Response<Body> {

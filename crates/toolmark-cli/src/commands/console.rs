@@ -113,7 +113,11 @@ pub(crate) fn base(config: &Config, listen: SocketAddr) -> String {
     if let Some(url) = &config.gateway.public_url {
         return url.trim_end_matches('/').to_owned();
     }
-    // Nobody can open an address that stands for all of them.
+    near(listen)
+}
+
+/// An address that a program on this machine can open. Nobody can open one that stands for all of them.
+pub(crate) fn near(listen: SocketAddr) -> String {
     let host = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -94,12 +94,14 @@ async fn serve(
         }
     };
     let address = serve.address();
-    let console = serve.console_key().map(|key| shown_console(&gateway, address, key));
+    let base = console::base(gateway.snapshot().config(), address);
+    let console = serve.console_key().map(|key| shown_console(&base, key));
     let stop = CancellationToken::new();
     let running = tokio::spawn(serve.run(stop.clone()));
-    output::line(format_args!("listening on http://{address}/mcp"))?;
+    output::line(format_args!("listening on {}/mcp", console::near(address)))?;
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
-    introduce(&gateway, address, demo, console.as_deref())?;
+    let usual = address == Config::default().gateway.listen;
+    introduce(&gateway, &base, demo.then_some(usual), console.as_deref())?;
     match followed {
         Some(followed) => tokio::select! {
             () = wish.heard() => {}
@@ -200,8 +202,8 @@ async fn claimed(store: &Store) -> Result<NodeClaim, StoreError> {
     Ok(claim)
 }
 
-/// Who is there, where to connect, and what to try.
-fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool, console: Option<&str>) -> Result<(), Failure> {
+/// Who is there, where to connect, and what to try: in the demo workspace, at the usual address or elsewhere.
+fn introduce(gateway: &Gateway, base: &str, demo: Option<bool>, console: Option<&str>) -> Result<(), Failure> {
     let tools = gateway.snapshot().workspace().catalog().len();
     for pack in gateway.packs() {
         let state = match pack.state() {
@@ -217,17 +219,16 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool, console: Option
         output::doubt(&doubt.to_string());
     }
     output::line("")?;
-    output::line(format_args!("connect   claude mcp add --transport http toolmark http://{address}/mcp"))?;
-    output::line(format_args!("only read http://{address}/mcp/read-only"))?;
+    output::line(format_args!("connect   claude mcp add --transport http toolmark {base}/mcp"))?;
+    output::line(format_args!("only read {base}/mcp/read-only"))?;
     if let Some(console) = console {
         output::line(format_args!("console   {console}"))?;
     }
-    if demo {
+    if let Some(usual) = demo {
         output::line("")?;
         output::line("This is the built-in demo workspace. Try a call that is blocked:")?;
         // The other commands look for it where it listens unless told otherwise.
-        let usual = address == Config::default().gateway.listen;
-        let there = if usual { String::new() } else { format!(" --url http://{address}/mcp") };
+        let there = if usual { String::new() } else { format!(" --url {base}/mcp") };
         output::line(format_args!(r#"  toolmark call read_query '{{"query":"DELETE FROM users"}}'{there}"#))?;
         output::line("Your own servers: `toolmark init` writes `toolmark.toml` from the clients you have.")?;
     }
@@ -235,10 +236,9 @@ fn introduce(gateway: &Gateway, address: SocketAddr, demo: bool, console: Option
 }
 
 /// Where the console is. Its key is for the person at the terminal: what is written anywhere else may be read by others.
-fn shown_console(gateway: &Gateway, address: SocketAddr, key: &str) -> String {
-    let base = console::base(gateway.snapshot().config(), address);
+fn shown_console(base: &str, key: &str) -> String {
     if std::io::stdout().is_terminal() {
-        return console::address(&base, key);
+        return console::address(base, key);
     }
     format!("{base}/ (`toolmark console` makes an address that opens it)")
 }

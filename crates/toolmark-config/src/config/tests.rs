@@ -10,7 +10,7 @@ use toolmark_core::problem::Problem;
 
 use super::*;
 use crate::expand::{Connection, UpstreamAuth};
-use crate::values::{Effort, Era, Grant, Transport, Trust};
+use crate::values::{Effort, Era, Grant, Tasks, Transport, Trust};
 
 fn wanting(text: &str) -> toolmark_core::display::Languages {
     toolmark_core::display::Languages::accept(text).unwrap()
@@ -547,5 +547,24 @@ model = "openai:"
         "`agents.four.model`: `openai:` names no model of its provider",
     ] {
         assert!(found.contains(expected), "{expected}\nis not in\n{found}");
+    }
+}
+
+#[test]
+fn tokens_may_be_made_for_several_and_a_scope_may_be_for_everything() {
+    let jwt = |more: &str| format!("[gateway.auth.jwt]\nissuer = \"https://id.example.com\"\n{more}");
+    let several = "audience = [\"a\", \"https://b.example\"]\nscopes = { \"all\" = \"*\", \"one\" = \"read-only\" }\n";
+    let config = read(&jwt(several));
+    let read = config.gateway.auth.jwt.unwrap();
+    assert_eq!(read.audience.0, ["a", "https://b.example"]);
+    assert_eq!(read.scopes.get(&"all".to_owned()), Some(&Tasks::All));
+    assert_eq!(read.scopes.get(&"one".to_owned()), Some(&Tasks::Only(vec!["read-only".parse().unwrap()])));
+    for nobody in ["", "audience = \"\"\n", "audience = []\n", "audience = [\"a\", \"\"]\n"] {
+        let told = problems(&jwt(nobody));
+        assert!(told.iter().any(|problem| problem.contains("audience")), "{nobody}: {told:?}");
+    }
+    for wrong in ["[\"*\"]", "\"nowhere\"", "[\"nowhere\"]", "\"**\""] {
+        let told = problems(&jwt(&format!("audience = \"a\"\nscopes = {{ \"x\" = {wrong} }}\n")));
+        assert_eq!(told.len(), 1, "{wrong}: {told:?}");
     }
 }

@@ -14,7 +14,7 @@ use toolmark_policy::pattern::Glob;
 use toolmark_policy::{CedarDefault, OneOrMany, Preset};
 
 use crate::read::{FromToml, Node, Reader, Refused, parsed};
-use crate::values::{Name, Rate, Redact, Size, Template, no_word};
+use crate::values::{Name, Rate, Redact, Size, Tasks, Template, no_word};
 
 /// Reads a type with its own parser, whose error explains itself.
 macro_rules! explained {
@@ -167,4 +167,5 @@ text_schema!(@impl Template, "Template", {"type": "string", "description": "May 
 text_schema!(@impl Size, "Size", {"oneOf": [{"type": "string", "pattern": "^[0-9]+ ?(B|kB|KB|MB|GB|KiB|MiB|GiB)$"}, {"type": "integer", "minimum": 0}], "examples": ["16MiB"]});
 text_schema!(@impl Rate, "Rate", {"type": "string", "pattern": "^[1-9][0-9]* ?/ ?(s|m|min|h)$", "examples": ["100/s"]});
 text_schema!(@impl Redact, "Redact", {"type": "string", "minLength": 1, "examples": ["iban", "/user/email", "regex:[0-9]{16}"]});
+text_schema!(@impl Tasks, "Tasks", {"oneOf": [{"type": "string", "description": "`*` is all of them, and what belongs to none."}, {"type": "array", "items": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"}}]});
 text_schema!(@impl Name, "Name", {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"});

@@ -3,10 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use super::foreign::{AddressText, DurationText};
+use toolmark_policy::OneOrMany;
+
+use super::foreign::{AddressText, DurationText, OneOrManyTexts};
 use super::pack::is_web_address;
 use crate::read::{Refused, Section, table, table_name};
-use crate::values::{Durability, Entries, ListMeta, Name, Rate, Size, Template};
+use crate::values::{Durability, Entries, ListMeta, Rate, Size, Tasks, Template};
 
 table! {
     /// The gateway itself.
@@ -49,12 +51,13 @@ table! {
     pub struct Jwt check check_jwt {
         /// Who signs: the value of `iss`.
         pub issuer: String,
-        /// For whom: what `aud` must hold.
-        pub audience: String,
+        /// For whom: what `aud` must hold, one of these. Where it is the address of the gateway or of a part of it, clients are told to ask for it.
+        #[schemars(with = "OneOrManyTexts")]
+        pub audience: OneOrMany<String>,
         /// Where its keys are; without it, found through the issuer's metadata.
         pub jwks_url: Option<String>,
-        /// The tasks that each scope allows. Without it, every caller may choose every task.
-        pub scopes: Entries<String, Vec<Name>>,
+        /// The tasks that each scope allows; `"*"` is all of them, and what belongs to none. Without it, every caller may choose every task.
+        pub scopes: Entries<String, Tasks>,
     }
 }
 
@@ -123,8 +126,9 @@ fn check(gateway: &Gateway, section: &mut Section<'_, '_>) {
 }
 
 fn check_jwt(jwt: &Jwt, section: &mut Section<'_, '_>) {
-    for (key, value) in [("issuer", &jwt.issuer), ("audience", &jwt.audience)] {
-        if value.is_empty() && (section.reads(key) || !section.has(key)) {
+    let nobody = jwt.audience.0.is_empty() || jwt.audience.0.iter().any(String::is_empty);
+    for (key, empty) in [("issuer", jwt.issuer.is_empty()), ("audience", nobody)] {
+        if empty && (section.reads(key) || !section.has(key)) {
             section.refuse(
                 Some(key),
                 &Refused::Missing {

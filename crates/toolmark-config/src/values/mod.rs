@@ -12,6 +12,7 @@ mod refresh;
 mod secret;
 mod size;
 mod span;
+mod tasks;
 mod template;
 mod words;
 
@@ -26,6 +27,7 @@ pub use refresh::Refresh;
 pub use secret::Secret;
 pub use size::Size;
 pub use span::Span;
+pub use tasks::Tasks;
 pub use template::{Filled, Part, Template};
 pub(crate) use template::{is_environment_name, is_variable};
 pub(crate) use words::no_word;

@@ -7,7 +7,7 @@ use jsonwebtoken::{Validation, decode, decode_header};
 use serde::Deserialize;
 use serde_json::Value;
 use toolmark_config::sections::Jwt;
-use toolmark_config::values::Name;
+use toolmark_config::values::{Name, Tasks};
 use toolmark_core::explain::Code;
 use toolmark_store::Scope;
 
@@ -48,16 +48,29 @@ impl Issuer {
         self.settings.scopes.iter().map(|(scope, _)| scope.as_str())
     }
 
-    /// The scopes of which each allows a task.
-    pub(super) fn scopes_for(&self, task: Option<&str>) -> Option<String> {
-        let task = task?;
-        let allowing = self.settings.scopes.iter().filter(|(_, tasks)| tasks.iter().any(|own| own.as_str() == task));
-        // Any of them is enough, and a client that is told of several would ask for all.
-        allowing.map(|(scope, _)| scope.clone()).next()
+    /// A scope that allows a task, or what belongs to none: the narrowest there is. Any is enough, and a client that is told of several would
+    /// ask for all.
+    pub(super) fn scope_for(&self, task: Option<&str>) -> Option<&str> {
+        let named = |tasks: &Tasks| task.is_some_and(|task| tasks.named().iter().any(|own| own.as_str() == task));
+        let scopes = || self.settings.scopes.iter();
+        let narrow = scopes().filter(|(_, tasks)| named(tasks)).min_by_key(|(_, tasks)| tasks.named().len());
+        let any = narrow.or_else(|| scopes().find(|(_, tasks)| *tasks == Tasks::All));
+        any.map(|(scope, _)| scope.as_str())
     }
 
-    /// Who shows this token.
-    pub(super) async fn check(&self, shown: &str) -> Result<Admitted, Why> {
+    /// What a client asks a token for to come to an address: what the authorization server knows us by, where that is this address or one
+    /// above it, else the address.
+    pub(super) fn resource(&self, address: &str) -> String {
+        let above = |audience: &&String| {
+            let rest = address.strip_prefix(audience.trim_end_matches('/'));
+            audience.contains("://") && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let audience = self.settings.audience.0.iter().filter(above).max_by_key(|audience| audience.len());
+        audience.map_or_else(|| address.to_owned(), Clone::clone)
+    }
+
+    /// Who shows this token, at the resource that the operator gave a name to, if any.
+    pub(super) async fn check(&self, shown: &str, resource: Option<String>) -> Result<Admitted, Why> {
         if shown.len() > LONGEST {
             return Err(invalid("the token is too long"));
         }
@@ -75,7 +88,8 @@ impl Issuer {
         validation.leeway = LEEWAY;
         validation.validate_nbf = true;
         validation.set_issuer(&[&self.settings.issuer]);
-        validation.set_audience(&[&self.settings.audience]);
+        let accepted: Vec<&String> = self.settings.audience.0.iter().chain(&resource).collect();
+        validation.set_audience(&accepted);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
         let claims = decode::<Claims>(shown, &key.decoding, &validation).map_err(|error| invalid(said(&error)))?.claims;
         let name = claims.sub.as_deref().or(claims.client_id.as_deref()).filter(|name| !name.is_empty());
@@ -96,8 +110,11 @@ impl Issuer {
                 _ => {}
             }
         }
-        let tasks = self.settings.scopes.iter().filter(|(scope, _)| granted.contains(scope.as_str()));
-        Scope::only(tasks.flat_map(|(_, tasks)| tasks.iter().map(Name::as_str)))
+        let tasks = || self.settings.scopes.iter().filter(|(scope, _)| granted.contains(scope.as_str()));
+        if tasks().any(|(_, tasks)| *tasks == Tasks::All) {
+            return Scope::All;
+        }
+        Scope::only(tasks().flat_map(|(_, tasks)| tasks.named().iter().map(Name::as_str)))
     }
 }
 

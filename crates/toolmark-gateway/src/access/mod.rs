@@ -23,7 +23,7 @@ pub use refusal::{Refusal, Why};
 pub(crate) use refusal::{WELL_KNOWN, refused};
 
 use jwt::Issuer;
-use tokens::KnownTokens;
+pub(crate) use tokens::KnownTokens;
 
 /// Who may come in.
 pub struct Access {
@@ -99,13 +99,13 @@ impl Access {
     /// # Errors
     /// [`Refusal`], which knows how it is answered.
     pub async fn admit(&self, uri: &Uri, headers: &HeaderMap, binding: &Binding) -> Result<Arc<Admitted>, Refusal> {
-        let admitted = self.identify(uri, headers).await.map_err(|why| self.refuse(uri, headers, why))?;
+        let task = binding.task.as_deref();
+        let admitted = self.identify(uri, headers).await.map_err(|why| self.refuse(uri, headers, why, task))?;
         // Whoever decides about calls makes none: a token that could do both would end up with an agent.
         if admitted.scope.covers(binding) && !admitted.approver {
             return Ok(admitted);
         }
-        let wanted = self.issuer.as_ref().and_then(|issuer| issuer.scopes_for(binding.task.as_deref()));
-        Err(self.refuse(uri, headers, Why::Scope { wanted }))
+        Err(self.refuse(uri, headers, Why::Scope, task))
     }
 
     /// Lets a request in to what shows everything, such as the figures of all packs.
@@ -113,11 +113,12 @@ impl Access {
     /// # Errors
     /// [`Refusal`]; also for somebody who is limited to some tasks or profiles.
     pub async fn admit_to_all(&self, uri: &Uri, headers: &HeaderMap) -> Result<Arc<Admitted>, Refusal> {
-        let admitted = self.identify(uri, headers).await.map_err(|why| self.refuse(uri, headers, why))?;
-        if admitted.scope == Allowed::default() {
+        let admitted = self.identify(uri, headers).await.map_err(|why| self.refuse(uri, headers, why, None))?;
+        // Whoever decides about calls does nothing else.
+        if admitted.scope == Allowed::default() && !admitted.approver {
             return Ok(admitted);
         }
-        Err(self.refuse(uri, headers, Why::Scope { wanted: None }))
+        Err(self.refuse(uri, headers, Why::Scope, None))
     }
 
     async fn identify(&self, uri: &Uri, headers: &HeaderMap) -> Result<Arc<Admitted>, Why> {
@@ -131,7 +132,7 @@ impl Access {
         let shown = bearer(headers)?;
         match (&self.tokens, &self.issuer) {
             (Some(tokens), _) if shown.starts_with("tmk_") => tokens.find(shown).await,
-            (_, Some(issuer)) => issuer.check(shown).await.map(Arc::new),
+            (_, Some(issuer)) => issuer.check(shown, self.resource(uri)).await.map(Arc::new),
             (Some(tokens), None) => tokens.find(shown).await,
             (None, None) => Ok(Arc::clone(&self.local)),
         }

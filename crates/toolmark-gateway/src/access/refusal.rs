@@ -9,7 +9,6 @@ use toolmark_core::explain::{Code, Explain as _};
 use toolmark_mcp::downstream::{Body, Fault};
 
 use super::Access;
-use super::jwt::Issuer;
 use super::limits::TooMuch;
 
 /// Where the metadata of a protected resource is, by RFC 9728.
@@ -37,10 +36,7 @@ pub enum Why {
     /// The token is not good, for this reason.
     Invalid(Code, String),
     /// The token is good, but not for this.
-    Scope {
-        /// A scope that would do.
-        wanted: Option<String>,
-    },
+    Scope,
     /// Whether the token is good cannot be found out now.
     Unavailable,
 }
@@ -53,7 +49,7 @@ impl Why {
             Self::Missing => Code::new("access-token-missing"),
             Self::Malformed(_) | Self::InQuery => Code::new("access-token-misplaced"),
             Self::Invalid(code, _) => *code,
-            Self::Scope { .. } => Code::new("access-scope"),
+            Self::Scope => Code::new("access-scope"),
             Self::Unavailable => Code::new("access-unavailable"),
         }
     }
@@ -64,7 +60,7 @@ impl Why {
             Self::Malformed(text) => text,
             Self::InQuery => "a token must not be part of an address; it counts as lost now",
             Self::Invalid(_, text) => text,
-            Self::Scope { .. } => "the token is not for this address",
+            Self::Scope => "the token is not for this address",
             Self::Unavailable => "tokens cannot be checked now",
         }
     }
@@ -73,7 +69,7 @@ impl Why {
         match self {
             Self::Missing | Self::Invalid(..) => StatusCode::UNAUTHORIZED,
             Self::Malformed(_) | Self::InQuery => StatusCode::BAD_REQUEST,
-            Self::Scope { .. } => StatusCode::FORBIDDEN,
+            Self::Scope => StatusCode::FORBIDDEN,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -84,7 +80,7 @@ impl Why {
             Self::Missing | Self::Unavailable => None,
             Self::Malformed(_) | Self::InQuery => Some("invalid_request"),
             Self::Invalid(..) => Some("invalid_token"),
-            Self::Scope { .. } => Some("insufficient_scope"),
+            Self::Scope => Some("insufficient_scope"),
         }
     }
 }
@@ -127,7 +123,8 @@ impl TooMuch {
 }
 
 impl Access {
-    pub(super) fn refuse(&self, uri: &Uri, headers: &HeaderMap, why: Why) -> Refusal {
+    /// The answer to somebody who wanted to come to an address, of a task or of none.
+    pub(super) fn refuse(&self, uri: &Uri, headers: &HeaderMap, why: Why, task: Option<&str>) -> Refusal {
         if why == Why::Unavailable {
             return Refusal { why, challenge: None };
         }
@@ -137,14 +134,8 @@ impl Access {
             let path = Some(uri.path()).filter(|path| is_resource(path)).unwrap_or_default();
             parts.push(format!(r#"resource_metadata="{}""#, quoted(&format!("{base}{WELL_KNOWN}{path}"))));
         }
-        let scope = match &why {
-            Why::Scope { wanted } => wanted.clone(),
-            _ => {
-                let all: Vec<&str> = self.issuer.iter().flat_map(Issuer::scopes).collect();
-                (!all.is_empty()).then(|| all.join(" "))
-            }
-        };
-        parts.extend(scope.map(|scope| format!(r#"scope="{}""#, quoted(&scope))));
+        let scope = self.issuer.as_ref().and_then(|issuer| issuer.scope_for(task));
+        parts.extend(scope.map(|scope| format!(r#"scope="{}""#, quoted(scope))));
         if let Some(error) = why.error() {
             parts.push(format!(r#"error="{error}", error_description="{}""#, quoted(why.text())));
         }
@@ -161,8 +152,9 @@ impl Access {
             return None;
         }
         let base = self.base(uri, headers)?;
+        let address = format!("{base}{path}");
         let mut document = json!({
-            "resource": format!("{base}{path}"),
+            "resource": self.issuer.as_ref().map_or_else(|| address.clone(), |issuer| issuer.resource(&address)),
             "resource_name": "Toolmark",
             "bearer_methods_supported": ["header"],
         });
@@ -174,6 +166,13 @@ impl Access {
             }
         }
         Some(document.to_string())
+    }
+
+    /// The resource that a request is for, where the operator says under which address it is: tokens made for it are good. A host that the
+    /// client names is none: tokens for `localhost` are made for many.
+    pub(super) fn resource(&self, uri: &Uri) -> Option<String> {
+        let path = Some(uri.path()).filter(|path| is_resource(path)).unwrap_or_default();
+        self.public_url.as_ref().map(|url| format!("{url}{path}"))
     }
 
     /// The address that the client used, whose host was checked before; or the one that the operator gives.

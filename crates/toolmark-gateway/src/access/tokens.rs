@@ -19,7 +19,7 @@ const RETRY: Duration = Duration::from_millis(100);
 const NOTED: Duration = Duration::from_secs(60);
 
 /// The tokens of a store.
-pub(super) struct KnownTokens {
+pub(crate) struct KnownTokens {
     store: Store,
     current: ArcSwapOption<Known>,
     asking: tokio::sync::Mutex<Option<Instant>>,
@@ -41,13 +41,13 @@ struct Entry {
 }
 
 impl KnownTokens {
-    pub(super) fn new(store: Store) -> Self {
+    pub(crate) fn new(store: Store) -> Self {
         let asking = tokio::sync::Mutex::new(None);
         Self { store, current: ArcSwapOption::empty(), asking, fresh: FRESH, retry: RETRY }
     }
 
     /// Who shows this text. Asks the store only when what is in memory may be old.
-    pub(super) async fn find(&self, shown: &str) -> Result<Arc<Admitted>, Why> {
+    pub(crate) async fn find(&self, shown: &str) -> Result<Arc<Admitted>, Why> {
         let hash = TokenSecret::parse(shown).map_err(|error| Why::Invalid(error.code(), error.to_string()))?.hash();
         let arrived = Instant::now();
         let mut known = self.no_older_than(self.fresh).await?;

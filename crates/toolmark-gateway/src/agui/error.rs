@@ -5,7 +5,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 use toolmark_agui::input::ReadInputError;
 use toolmark_core::explain::{Code, Explain, Report, facts};
-use toolmark_mcp::downstream::Body;
+use toolmark_mcp::downstream::{Body, ReadBodyError};
 use toolmark_store::StoreError;
 
 use crate::agents::{AgentUnknown, BuildError};
@@ -23,6 +23,8 @@ pub(crate) enum AguiError {
     TooLarge(usize),
     #[error("the request was not sent whole")]
     Unfinished,
+    #[error(transparent)]
+    Body(ReadBodyError),
     #[error(transparent)]
     Input(#[from] ReadInputError),
     #[error(transparent)]
@@ -83,6 +85,7 @@ impl AguiError {
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Media => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Body(error) => error.status(),
             Self::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
@@ -108,6 +111,7 @@ impl AguiError {
 
     fn inner(&self) -> Option<&dyn Explain> {
         Some(match self {
+            Self::Body(error) => error,
             Self::Input(error) => error,
             Self::Agent(error) => error,
             Self::Build(error) => error,

@@ -28,7 +28,7 @@ use toolmark_agui::input::RunAgentInput;
 use toolmark_agui::sse;
 use toolmark_config::values::Name;
 use toolmark_core::display::{LanguageTag, Languages};
-use toolmark_mcp::downstream::{Binding, Body};
+use toolmark_mcp::downstream::{Binding, Body, ReadBodyError, read_body};
 use toolmark_store::{Location, Micros, Settings, Store, StoreError};
 
 use self::error::AguiError;
@@ -57,13 +57,15 @@ pub(crate) struct Agui {
     models: Arc<Models>,
     runs: Arc<Semaphore>,
     most: u32,
+    /// How long a request may take to arrive.
+    body_time: Duration,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 impl Agui {
     /// Over a gateway. Without a store, threads are forgotten with the process.
-    pub(crate) async fn new(gateway: Arc<Gateway>) -> Result<Self, StoreError> {
+    pub(crate) async fn new(gateway: Arc<Gateway>, body_time: Duration) -> Result<Self, StoreError> {
         let store = match gateway.store() {
             Some(store) => store.clone(),
             None => Store::open(&Location::Memory, &Settings::new(|| Micros::from(SystemTime::now()))).await?,
@@ -75,6 +77,7 @@ impl Agui {
             models: Arc::default(),
             runs: Arc::new(Semaphore::new(most as usize)),
             most,
+            body_time,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         })
@@ -113,7 +116,7 @@ impl Agui {
     /// Answers a request of somebody who was let in.
     pub(crate) async fn answer<B>(&self, request: Request<B>, principal: &Arc<str>) -> Response<Body>
     where
-        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
     {
         let path = request.uri().path().to_owned();
         let answered = match (request.method(), path.strip_prefix("/agui/")) {
@@ -157,7 +160,7 @@ impl Agui {
         principal: &Arc<str>,
     ) -> Result<Response<Body>, AguiError>
     where
-        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
     {
         let snapshot = self.gateway.snapshot();
         let agent: Name = AgentUnknown::find(snapshot.config(), &agent)?.0.clone();
@@ -166,7 +169,7 @@ impl Agui {
             return Err(AguiError::Media);
         }
         let headers = request.headers().clone();
-        let input = RunAgentInput::read(&body(request, &snapshot).await?)?;
+        let input = RunAgentInput::read(&body(request, &snapshot, self.body_time).await?)?;
         let (languages, problem) = languages(&headers, input.forwarded_props.as_ref());
         if let Some(problem) = problem {
             tracing::debug!(%problem, "a language that cannot be read is left out");
@@ -217,26 +220,23 @@ fn stream(receiver: mpsc::Receiver<Bytes>, spoken: &LanguageTag) -> Response<Bod
 
 /// The body of a request, as long as it may be. Of one that is longer, the rest is read and thrown away, so that its sender is there to hear
 /// why it is refused.
-async fn body<B>(request: Request<B>, snapshot: &Snapshot) -> Result<Bytes, AguiError>
+async fn body<B>(request: Request<B>, snapshot: &Snapshot, time: Duration) -> Result<Bytes, AguiError>
 where
-    B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
 {
     let most = snapshot.config().gateway.limits.body_bytes.as_usize();
-    let mut body = std::pin::pin!(Limited::new(request.into_body(), DRAINED.max(most)));
-    let (mut read, mut length) = (Vec::new(), 0_usize);
-    while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else {
-            return Err(if length > most { AguiError::TooLarge(most) } else { AguiError::Unfinished });
-        };
-        if let Ok(data) = frame.into_data() {
-            length = length.saturating_add(data.len());
-            match length <= most {
-                true => read.extend_from_slice(&data),
-                false => read = Vec::new(),
-            }
+    let (head, mut body) = request.into_parts();
+    match read_body(&head.headers, &mut body, most, time).await {
+        Ok(read) => Ok(read),
+        Err(ReadBodyError::TooLarge(most)) => {
+            let mut rest = Limited::new(body, DRAINED);
+            let thrown_away = async { while let Some(Ok(_)) = rest.frame().await {} };
+            let _ = tokio::time::timeout(time, thrown_away).await;
+            Err(AguiError::TooLarge(most))
         }
+        Err(ReadBodyError::Incomplete) => Err(AguiError::Unfinished),
+        Err(late) => Err(AguiError::Body(late)),
     }
-    if length > most { Err(AguiError::TooLarge(most)) } else { Ok(read.into()) }
 }
 
 /// The languages that somebody wants: what the header says, else what the page sends along. Also why that cannot be read.
@@ -253,15 +253,6 @@ fn languages(headers: &HeaderMap, forwarded: Option<&Value>) -> (Languages, Opti
         }
     }
     (Languages::default(), problem)
-}
-
-/// Lets a page of an origin that may come here read the answer. Which origins may was found out before.
-pub(crate) fn share(origin: Option<&HeaderValue>, response: &mut Response<Body>) {
-    if let Some(origin) = origin {
-        let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-        headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    }
 }
 
 /// What a browser asks before it sends a request of another origin.

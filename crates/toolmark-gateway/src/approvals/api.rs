@@ -8,12 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt as _, Limited};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolmark_core::approval::{Ask, AskId, Given, GrantId, Way};
 use toolmark_core::explain::{Code, Explain};
-use toolmark_mcp::downstream::Body;
+use toolmark_mcp::downstream::{Body, ReadBodyError, read_body};
 use toolmark_runtime::approve::{DecideError, Desk, DeskEvent};
 use toolmark_store::approvals::AskFilter;
 use toolmark_store::{Micros, Store, StoreError};
@@ -44,6 +43,8 @@ pub(crate) struct Api {
     answers: AnswerKey,
     gateway: Arc<Gateway>,
     keeper: Arc<Keeper>,
+    /// How long a decision may take to arrive.
+    body_time: Duration,
 }
 
 /// Why a request gets no answer here.
@@ -61,8 +62,8 @@ enum ApiError {
     Query(&'static str),
     #[error("a decision is sent as `application/json`")]
     Media,
-    #[error("a decision is at most 256 KiB")]
-    TooLarge,
+    #[error(transparent)]
+    Body(#[from] ReadBodyError),
     #[error(transparent)]
     Read(#[from] ReadRulingError),
     #[error(transparent)]
@@ -80,9 +81,10 @@ impl Api {
         store: Store,
         gateway: Arc<Gateway>,
         keeper: Arc<Keeper>,
+        body_time: Duration,
     ) -> Result<Self, StoreError> {
         let answers = AnswerKey::new(store.shared_key(ANSWERS).await?);
-        Ok(Self { desk, store, answers, gateway, keeper })
+        Ok(Self { desk, store, answers, gateway, keeper, body_time })
     }
 
     /// True for addresses that are answered here.
@@ -95,14 +97,14 @@ impl Api {
     /// Answers a request.
     pub(crate) async fn answer<B>(&self, request: Request<B>, peer: SocketAddr) -> Response<Body>
     where
-        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
     {
         self.route(request, peer).await.unwrap_or_else(|error| error.response())
     }
 
     async fn route<B>(&self, request: Request<B>, peer: SocketAddr) -> Result<Response<Body>, ApiError>
     where
-        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
     {
         let path = request.uri().path().to_owned();
         let parts: Vec<&str> = path.trim_matches('/').split('/').skip(1).collect();
@@ -189,7 +191,7 @@ impl Api {
 
     async fn decide<B>(&self, id: AskId, request: Request<B>, peer: SocketAddr) -> Result<Response<Body>, ApiError>
     where
-        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
     {
         let by = match bearer(request.headers()) {
             Some(shown) if self.answers.fits(id, shown) => given("webhook", Way::Webhook, peer),
@@ -199,8 +201,9 @@ impl Api {
         if !is_json(request.headers()) {
             return Err(ApiError::Media);
         }
-        let body = Limited::new(request.into_body(), LARGEST).collect().await.map_err(|_| ApiError::TooLarge)?;
-        let written = Written::read(&body.to_bytes())?;
+        let (head, body) = request.into_parts();
+        let body = read_body(&head.headers, body, LARGEST, self.body_time).await?;
+        let written = Written::read(&body)?;
         let ask = self.store.ask(id).await?.ok_or(DecideError::Unknown)?;
         let decided = self.desk.decide(id, &written.ruling(&ask, by)).await?;
         Ok(answer(StatusCode::OK, &decided.to_json()))
@@ -267,7 +270,7 @@ impl ApiError {
             Self::NotFound | Self::Decide(DecideError::Unknown) => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Media => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Body(error) => error.status(),
             Self::Read(_) | Self::Id(_) | Self::Query(_) => StatusCode::BAD_REQUEST,
             Self::Decide(DecideError::Ruling(_)) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Decide(DecideError::Ledger(_)) | Self::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -277,6 +280,7 @@ impl ApiError {
 
     fn response(&self) -> Response<Body> {
         let report = match self {
+            Self::Body(error) => error.report(),
             Self::Read(error) => error.report(),
             Self::Decide(DecideError::Ledger(error)) => {
                 tracing::warn!(%error, "a decision is not kept");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolmark_core::catalog::ResolveError;
 use toolmark_core::explain::{Code, Explain, Report};
 use toolmark_core::problem::Problem;
-use toolmark_mcp::downstream::Body;
+use toolmark_mcp::downstream::{Body, ReadBodyError};
 use toolmark_store::StoreError;
 use toolmark_store::audit::ParseCursorError;
 
@@ -28,8 +28,8 @@ pub(crate) enum ConsoleError {
     Query(String),
     #[error("the body is sent as `application/json`")]
     Media,
-    #[error("the body is longer than {0} bytes")]
-    TooLarge(usize),
+    #[error(transparent)]
+    Unread(#[from] ReadBodyError),
     #[error("the body cannot be read: {0}")]
     Body(String),
     #[error("nothing is kept of this call")]
@@ -58,7 +58,7 @@ impl ConsoleError {
             Self::NotFound | Self::NoCall | Self::NoAudit | Self::Tool(_) => StatusCode::NOT_FOUND,
             Self::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::Media => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unread(error) => error.status(),
             Self::Query(_) | Self::Body(_) | Self::Cursor(_) => StatusCode::BAD_REQUEST,
             Self::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Busy => StatusCode::CONFLICT,
@@ -70,6 +70,7 @@ impl ConsoleError {
     /// As it is told.
     pub(crate) fn told(&self) -> Report {
         match self {
+            Self::Unread(error) => error.report(),
             Self::Tool(error) => error.report(),
             Self::Cursor(error) => error.report(),
             Self::Store(error) => error.report(),

@@ -11,12 +11,14 @@ use toolmark_core::approval::{Given, Way};
 use toolmark_core::text::visible;
 use toolmark_store::{Micros, Store, StoreError, TokenRefused, TokenSecret};
 
+use crate::access::{KnownTokens, Why};
+
 /// What a key begins with, so that people and scanners know what they found.
 const PREFIX: &str = "tmc_";
 
 /// Knows who may look and decide.
 pub(crate) struct Keeper {
-    store: Option<Store>,
+    store: Option<(Store, KnownTokens)>,
     /// The hash of the key; the key itself is with whoever prints it.
     key: Option<[u8; 32]>,
     /// Who started the gateway, and so holds the key.
@@ -69,6 +71,7 @@ impl ConsoleKey {
 impl Keeper {
     /// Lets in the bearers of approvers' tokens of a store, and of a key.
     pub(crate) fn new(store: Option<Store>, key: Option<&ConsoleKey>) -> Self {
+        let store = store.map(|store| (store.clone(), KnownTokens::new(store)));
         Self { store, key: key.map(ConsoleKey::hash), user: "local".into() }
     }
 
@@ -99,7 +102,11 @@ impl Keeper {
             return Ok(Approver { name: format!("console:{}", self.user), by_key: true });
         }
         let secret = TokenSecret::parse(shown).map_err(|_| NotKept::Missing)?;
-        let Some(store) = &self.store else { return Err(NotKept::Missing) };
+        let Some((store, known)) = &self.store else { return Err(NotKept::Missing) };
+        // Whoever guesses does not make the store look for every guess.
+        if matches!(known.find(shown).await, Err(Why::Invalid(..))) {
+            return Err(NotKept::Missing);
+        }
         match store.check_token(&secret).await {
             Ok(token) if token.approver => Ok(Approver { name: token.name, by_key: false }),
             Ok(_) => Err(NotKept::NoApprover),

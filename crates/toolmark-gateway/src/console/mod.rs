@@ -19,7 +19,7 @@ mod replay;
 mod trace;
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -38,6 +38,8 @@ use crate::gateway::Gateway;
 pub(crate) struct Console {
     gateway: Arc<Gateway>,
     keeper: Arc<Keeper>,
+    /// How long a request may take to arrive.
+    body_time: Duration,
     started: SystemTime,
     /// One replay at a time.
     replays: Arc<Semaphore>,
@@ -53,10 +55,11 @@ pub(crate) struct Asked {
 
 impl Console {
     /// Over a gateway, for those whom a keeper lets in.
-    pub(crate) fn new(gateway: Arc<Gateway>, keeper: Arc<Keeper>) -> Self {
+    pub(crate) fn new(gateway: Arc<Gateway>, keeper: Arc<Keeper>, body_time: Duration) -> Self {
         Self {
             gateway,
             keeper,
+            body_time,
             started: SystemTime::now(),
             replays: Arc::new(Semaphore::new(1)),
             written_catalog: catalog::Written::default(),
@@ -72,14 +75,14 @@ impl Console {
     /// Answers a request. Who sends it is found out before anything else is looked at.
     pub(crate) async fn answer<B>(&self, request: Request<B>, held: Held) -> Response<Body>
     where
-        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
     {
         self.route(request, held).await.unwrap_or_else(|error| error.response())
     }
 
     async fn route<B>(&self, request: Request<B>, held: Held) -> Result<Response<Body>, ConsoleError>
     where
-        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
     {
         let who = self.keeper.approver(request.headers()).await?;
         let path = request.uri().path().to_owned();

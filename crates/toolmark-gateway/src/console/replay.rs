@@ -7,7 +7,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt as _, Limited};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
@@ -18,7 +17,7 @@ use toolmark_core::pins::Pins;
 use toolmark_core::problem::Problem;
 use toolmark_core::text::visible;
 use toolmark_core::time::Micros;
-use toolmark_mcp::downstream::Body;
+use toolmark_mcp::downstream::{Body, read_body};
 use toolmark_runtime::Workspace;
 use toolmark_store::Store;
 use toolmark_store::audit::AuditFilter;
@@ -76,14 +75,14 @@ struct NoPreset(String);
 impl Console {
     pub(super) async fn replay<B>(&self, request: Request<B>, look: Look) -> Result<Response<Body>, ConsoleError>
     where
-        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Unpin,
     {
         if !is_json(request.headers()) {
             return Err(ConsoleError::Media);
         }
         let (store, sink) = self.audit()?;
-        let body = Limited::new(request.into_body(), LARGEST).collect().await;
-        let body = body.map_err(|_| ConsoleError::TooLarge(LARGEST))?.to_bytes();
+        let (head, body) = request.into_parts();
+        let body = read_body(&head.headers, body, LARGEST, self.body_time).await?;
         let refused = |error: serde_json::Error| ConsoleError::Body(visible(&error.to_string(), 300));
         // An object, and no list that happens to fit.
         let tried: Map<String, Value> = serde_json::from_slice(&body).map_err(refused)?;

@@ -202,6 +202,94 @@ async fn scopes_allow_the_tasks_they_are_written_for() {
 }
 
 #[tokio::test]
+async fn a_scope_may_be_for_everything() {
+    let signer = Signer::new("one", Algorithm::ES256);
+    let (issuer, upstream) = (Issuer::start(&[&signer]).await, Recorded::start().await);
+    let scopes = "[gateway.auth.jwt.scopes]\n\"tools:read\" = [\"read-only\"]\n\"tools:all\" = \"*\"\n";
+    let gateway = Running::start(&format!("{}{scopes}{}", issuer.config(), upstream.config())).await;
+    let token = |scope: &str| signer.sign(&issuer.claims_with(&json!({ "scope": scope })));
+    let read = async |path: &str, shown: &str| {
+        let shown = format!("Bearer {shown}");
+        send(&gateway, Method::GET, path, &[("authorization", &shown)], &Value::Null).await
+    };
+    for path in ["/mcp", "/mcp/read-only", "/mcp/claude-code"] {
+        assert_eq!(call(&gateway, path, Some(&token("tools:all"))).await.status, StatusCode::OK, "{path}");
+    }
+    assert_eq!(read("/metrics", &token("tools:all")).await.status, StatusCode::OK);
+    for (path, scope) in [("/mcp", "tools:all"), ("/mcp/claude-code", "tools:all"), ("/mcp/read-only", "tools:read")] {
+        for answer in [call(&gateway, path, None).await, call(&gateway, path, Some(&token("other"))).await] {
+            let challenge = answer.header("www-authenticate");
+            assert!(challenge.contains(&format!("scope=\"{scope}\"")), "{path}: {challenge}");
+        }
+    }
+    let refused = read("/metrics", &token("tools:read")).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    assert!(refused.header("www-authenticate").contains("scope=\"tools:all\""), "{refused:?}");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_token_for_the_resource_that_the_metadata_names_is_good_there() {
+    let signer = Signer::new("one", Algorithm::ES256);
+    let (issuer, upstream) = (Issuer::start(&[&signer]).await, Recorded::start().await);
+    let public = "[gateway]\npublic_url = \"https://tools.example.com\"\n";
+    let token = |audience: &str| signer.sign(&issuer.claims_with(&json!({ "aud": audience })));
+    let resource = async |gateway: &Running, path: &str| {
+        let place = format!("/.well-known/oauth-protected-resource{path}");
+        send(gateway, Method::GET, &place, &[], &Value::Null).await.json()["resource"]
+            .as_str()
+            .expect("text")
+            .to_owned()
+    };
+    for (audience, at_all, at_task) in [
+        // What the authorization server knows stands for all that is below it.
+        (format!("\"{AUDIENCE}\""), AUDIENCE, AUDIENCE),
+        (
+            format!("[\"toolmark\", \"{AUDIENCE}/read-only\"]"),
+            "https://tools.example.com/mcp",
+            "https://tools.example.com/mcp/read-only",
+        ),
+        ("\"toolmark\"".to_owned(), "https://tools.example.com/mcp", "https://tools.example.com/mcp/read-only"),
+        // Letters that are the same are not yet an address above it.
+        (
+            "\"https://tools.example.com/m\"".to_owned(),
+            "https://tools.example.com/mcp",
+            "https://tools.example.com/mcp/read-only",
+        ),
+    ] {
+        let jwt = format!("[gateway.auth.jwt]\nissuer = \"{}\"\naudience = {audience}\n", issuer.url());
+        let gateway = Running::start(&format!("{public}{jwt}{}", upstream.config())).await;
+        assert_eq!(resource(&gateway, "/mcp").await, at_all, "{audience}");
+        assert_eq!(resource(&gateway, "/mcp/read-only").await, at_task, "{audience}");
+        for (path, aud) in [
+            ("/mcp", at_all),
+            ("/mcp/read-only", at_task),
+            ("/mcp/read-only", "https://tools.example.com/mcp/read-only"),
+        ] {
+            let answer = call(&gateway, path, Some(&token(aud))).await;
+            assert_eq!(answer.status, StatusCode::OK, "{audience}, {aud} at {path}: {}", answer.body);
+        }
+        for aud in [
+            "https://tools.example.com/mcp/read-only",
+            "https://tools.example.com",
+            "https://tools.example.com/mcp/other",
+        ] {
+            if !audience.contains(&format!("\"{aud}\"")) {
+                let answer = call(&gateway, "/mcp", Some(&token(aud))).await;
+                assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{audience}, {aud} at /mcp");
+            }
+        }
+        gateway.stop().await;
+    }
+    // A host that the client names makes no token good.
+    let (gateway, issuer, _upstream) = gateway(&[&signer]).await;
+    let own = format!("http://{}/mcp", gateway.address);
+    let token = signer.sign(&issuer.claims_with(&json!({ "aud": own })));
+    assert_refused(&call(&gateway, "/mcp", Some(&token)).await, "an address that nobody gave us");
+    gateway.stop().await;
+}
+
+#[tokio::test]
 async fn a_client_that_shows_nothing_is_told_where_to_get_a_token() {
     let signer = Signer::new("one", Algorithm::ES256);
     let (gateway, issuer, _upstream) = gateway(&[&signer]).await;

@@ -6,5 +6,7 @@ mod figures;
 mod issuer;
 mod jwt;
 mod limits;
+mod pages;
 mod passing;
+mod silence;
 mod support;

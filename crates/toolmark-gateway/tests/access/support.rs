@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolmark_config::Config;
 use toolmark_fixture::{Fixture, Listening, Options, serve_http};
-use toolmark_gateway::{Gateway, GatewayBuilder, Serve};
+use toolmark_gateway::{ConnectionLimits, Gateway, GatewayBuilder, Serve};
 use toolmark_store::audit::SinkSettings;
 use toolmark_store::{Micros, NewToken, Settings, Store, TokenSecret};
 
@@ -35,9 +35,19 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) async fn start(config: &str) -> Self {
+        Self::start_within(config, ConnectionLimits::default()).await
+    }
+
+    /// With other limits for connections.
+    pub(crate) async fn start_within(config: &str, limits: ConnectionLimits) -> Self {
+        Self::start_at(config, (Ipv4Addr::LOCALHOST, 0).into(), limits).await
+    }
+
+    /// At another address of this machine.
+    pub(crate) async fn start_at(config: &str, address: SocketAddr, limits: ConnectionLimits) -> Self {
         let (gateway, store) = gateway(config).await;
         gateway.settled().await;
-        let serve = Serve::bind(gateway, (Ipv4Addr::LOCALHOST, 0).into()).await.expect("a free port");
+        let serve = Serve::bind_within(gateway, address, "ann", limits).await.expect("a free port");
         let (address, stop) = (serve.address(), CancellationToken::new());
         let task = tokio::spawn(serve.run(stop.clone()));
         Self { address, store, stop, task }
@@ -63,6 +73,7 @@ pub(crate) async fn gateway(config: &str) -> (Arc<Gateway>, Store) {
     let store = Store::in_memory(&Settings::new(|| Micros::from(SystemTime::now()))).await.expect("a store");
     let builder = GatewayBuilder::new(config, PathBuf::new()).store(store.clone());
     let builder = builder.audit(store.audit_sink(SinkSettings::new("local")));
+    let builder = builder.recall().await.expect("a store");
     (builder.start().expect("the gateway starts"), store)
 }
 

@@ -58,8 +58,27 @@ async fn health_and_readiness_are_told() {
     let (status, body) = send(&gateway, Method::GET, "/readyz", &[], Value::Null).await;
     assert_eq!(status, StatusCode::OK);
     let body: Value = serde_json::from_str(&body).expect("JSON");
-    assert_eq!(body, json!({ "ready": true, "packs": { "fixture": "ready" } }));
+    assert_eq!(body, json!({ "ready": true, "states": { "ready": 1 }, "packs": { "fixture": "ready" } }));
     assert!(gateway.gateway.packs().len() == 1);
+}
+
+#[tokio::test]
+async fn a_pack_that_is_added_later_does_not_make_it_unready() {
+    let (gateway, fixture) = gateway().await;
+    // Accepts, and never says a word.
+    let slow = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let more = format!("[packs.slow]\nurl = \"http://{}/mcp\"\n", slow.local_addr().expect("an address"));
+    let changed = crate::support::read(&format!("{}{more}", by_http("fixture", &fixture)));
+    // Known to have started before anything is added.
+    while send(&gateway, Method::GET, "/readyz", &[], Value::Null).await.0 != StatusCode::OK {}
+    gateway.gateway.settled().await;
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    gateway.gateway.reload(changed, None).await.expect("it is taken over");
+    let (status, body) = send(&gateway, Method::GET, "/readyz", &[], Value::Null).await;
+    let body: Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!((status, &body["ready"]), (StatusCode::OK, &json!(true)));
+    assert_eq!(body["packs"]["slow"], json!("starting"), "{body}");
+    gateway.stop().await;
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ async fn main() -> std::io::Result<()> {
                 let (endpoint, guard) = (endpoint.clone(), Arc::clone(&guard));
                 async move {
                     let response = match guard.check(request.uri(), request.headers()) {
-                        Ok(()) => endpoint.http(request, Caller::new("local")).await,
+                        Ok(_) => endpoint.http(request, Caller::new("local")).await,
                         Err(refused) => {
                             let mut response = Response::new(Body::whole(refused.to_string().into()));
                             *response.status_mut() = refused.status();

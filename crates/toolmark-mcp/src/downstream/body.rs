@@ -16,6 +16,10 @@ use crate::wire::sse;
 /// What [`Endpoint::http`](super::Endpoint::http) answers with.
 pub struct Body(Inner);
 
+/// Marks a response, among its extensions, as a stream on which somebody only listens: it may stay open for days, and no call runs for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Listening;
+
 enum Inner {
     Pieces(Pieces),
     Events(Box<Events>),

@@ -12,6 +12,7 @@ use super::run::Run;
 use super::seal::SealKey;
 use super::service::Service;
 use super::session::Session;
+use super::share;
 use super::stream::Seat;
 use super::table::Table;
 use crate::wire::Limits;
@@ -220,12 +221,16 @@ impl<S: Service> Shared<S> {
         Some(id)
     }
 
-    /// Seats a listener; `None` if there is no room.
+    /// Seats a listener; `None` if there is no room. A listener of whoever has the most makes room for somebody who has fewer.
     pub(super) fn listen(self: &Arc<Self>, caller: &Caller, interest: Interest) -> Option<(Arc<Inbox>, Seat)> {
         let (inbox, number) = (Arc::new(Inbox::default()), self.number());
         let mut listeners = self.listeners();
         if listeners.len() >= self.settings.listeners {
-            return None;
+            let owner = share::most(listeners.values().map(|own| own.caller.principal()), caller.principal())?;
+            let own = listeners.iter().filter(|(_, own)| own.caller.principal() == owner);
+            let oldest = own.map(|(number, _)| *number).min()?;
+            // Its stream ends as it would with the gateway; the client may come back.
+            listeners.remove(&oldest)?.inbox.close();
         }
         listeners.insert(number, Listener { caller: caller.clone(), interest, inbox: Arc::clone(&inbox) });
         let shared = Arc::downgrade(self);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::run::Run;
+use super::share;
 
 /// The parked calls. One that is taken out cannot be taken out again; one that is dropped is cancelled.
 #[derive(Default)]
@@ -19,19 +20,28 @@ impl Lot {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Parks a call until `until` (seconds since the epoch); cancels it if there is no room.
+    /// Parks a call until `until` (seconds since the epoch); cancels it if there is no room. A call of whoever has the most makes room for
+    /// somebody who has fewer, so that nobody who asks and never answers keeps the others out.
     pub(super) fn park(&self, mut run: Run, until: u64, most: usize) -> Option<[u8; 16]> {
-        {
+        let evicted = {
             let mut calls = self.calls();
+            let evicted = match calls.len() < most {
+                true => None,
+                false => gives_way(&calls, run.exchange().caller.principal()).and_then(|id| calls.remove(&id)),
+            };
             if calls.len() < most {
                 // While it waits, the call must go on hearing from its server.
                 run.detach();
                 let id = uuid::Uuid::new_v4().into_bytes();
                 calls.insert(id, Parked { run, until });
+                drop(calls);
+                // Outside the lock, as below.
+                drop(evicted);
                 return Some(id);
             }
-        }
-        drop(run);
+            evicted
+        };
+        drop((run, evicted));
         None
     }
 
@@ -61,6 +71,13 @@ impl Lot {
         let all = std::mem::take(&mut *self.calls());
         drop(all);
     }
+}
+
+/// Which call makes room: of whoever has the most, the one that has waited longest, where the newcomer has fewer.
+fn gives_way(calls: &HashMap<[u8; 16], Parked>, newcomer: &str) -> Option<[u8; 16]> {
+    let owner = share::most(calls.values().map(|parked| parked.run.exchange().caller.principal()), newcomer)?;
+    let own = calls.iter().filter(|(_, parked)| parked.run.exchange().caller.principal() == owner);
+    own.min_by_key(|(_, parked)| parked.until).map(|(id, _)| *id)
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 //! A page in a browser can send requests to a loopback address, by its own name (DNS rebinding) or from its own origin. Both headers
 //! are checked, each by itself, on every route. Pure: settings and headers in, an answer out.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use thiserror::Error;
 use toolmark_core::explain::{Code, Explain};
 
@@ -90,11 +90,38 @@ impl Guard {
         Ok(self)
     }
 
-    /// Checks host and origin of one request.
+    /// Allows the address under which clients reach us, as `https://tools.example.com`: its host, and pages that are served from it.
+    ///
+    /// # Errors
+    /// [`ParseGuardError`] when the text is not an address.
+    pub fn allow_url(self, url: &str) -> Result<Self, ParseGuardError> {
+        let wrong = || ParseGuardError(url.to_owned(), "address");
+        let uri: Uri = url.parse().map_err(|_| wrong())?;
+        let (scheme, authority) = uri.scheme_str().zip(uri.authority()).ok_or_else(wrong)?;
+        let place = Place::of(authority).ok_or_else(wrong)?;
+        let scheme = scheme.to_ascii_lowercase();
+        Ok(self.allow_place(place.clone(), AllowedOrigin { place: with_port(&scheme, place), scheme }))
+    }
+
+    /// Allows an address of this machine that we listen on, as a number: whatever a page makes its own name point to, its name is none.
+    #[must_use]
+    pub fn allow_address(self, address: SocketAddr) -> Self {
+        let host = address.ip().to_canonical().to_string();
+        let place = Place { host: host.clone(), port: Some(address.port()) };
+        self.allow_place(Place { host, port: None }, AllowedOrigin { scheme: "http".to_owned(), place })
+    }
+
+    fn allow_place(mut self, host: Place, origin: AllowedOrigin) -> Self {
+        self.hosts.push(host);
+        self.origins.push(origin);
+        self
+    }
+
+    /// Checks host and origin of one request; the origin is given back, if there is one.
     ///
     /// # Errors
     /// [`RefuseRequestError`], the host first.
-    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), RefuseRequestError> {
+    pub fn check<'a>(&self, uri: &Uri, headers: &'a HeaderMap) -> Result<Option<&'a HeaderValue>, RefuseRequestError> {
         self.check_host(uri, headers)?;
         self.check_origin(headers)
     }
@@ -145,12 +172,14 @@ impl Guard {
         self.hosts.iter().any(|allowed| allowed.host == name && (allowed.port.is_none() || allowed.port == port))
     }
 
-    /// Checks the origin, if one is given: programs send none, browsers cannot leave it out.
+    /// Checks the origin, if one is given, and gives it back: programs send none, browsers cannot leave it out.
     ///
     /// # Errors
     /// [`RefuseRequestError::Origin`].
-    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), RefuseRequestError> {
+    pub fn check_origin<'a>(&self, headers: &'a HeaderMap) -> Result<Option<&'a HeaderValue>, RefuseRequestError> {
+        let mut given = None;
         for value in headers.get_all(ORIGIN) {
+            given = Some(value);
             let allowed = value.to_str().ok().and_then(read_origin).is_some_and(|(scheme, place)| {
                 let place = with_port(&scheme, place);
                 self.origins.iter().any(|allowed| allowed.scheme == scheme && allowed.place.covers(&place))
@@ -159,7 +188,7 @@ impl Guard {
                 return Err(RefuseRequestError::Origin(String::from_utf8_lossy(value.as_bytes()).into_owned()));
             }
         }
-        Ok(())
+        Ok(given)
     }
 }
 

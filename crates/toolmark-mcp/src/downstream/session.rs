@@ -100,6 +100,11 @@ impl Session {
         (!busy).then(|| self.seen.load(Ordering::Relaxed))
     }
 
+    /// When the client was last heard of, whatever it does now.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen.load(Ordering::Relaxed)
+    }
+
     pub(super) fn initialized(&self) {
         self.initialized.store(true, Ordering::Relaxed);
     }

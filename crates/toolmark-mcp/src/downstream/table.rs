@@ -16,7 +16,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Adds a session; gives it back if there is no room. Sessions that made room come along.
+    /// Adds a session; an error if there is no room. One that made room comes back, to be ended.
     pub(super) fn add(&self, session: &Arc<Session>, most: usize, now: u64) -> Result<Option<Arc<Session>>, ()> {
         let mut sessions = self.sessions.write().unwrap_or_else(PoisonError::into_inner);
         let mut evicted = None;
@@ -70,8 +70,8 @@ impl Table {
     }
 }
 
-/// Which session makes room: the longest idle of whoever has the most. To somebody who has fewer it gives way at once, so that nobody
-/// who opens one session after another keeps the others out.
+/// Which session makes room: the longest idle of whoever has the most. To somebody who has fewer it gives way at once, and where all of
+/// them are in use the one that was longest not heard of does, so that nobody who opens one session after another keeps the others out.
 fn gives_way(sessions: &HashMap<Arc<str>, Arc<Session>>, newcomer: &str, now: u64) -> Option<Arc<str>> {
     let mut counts: HashMap<&str, usize> = HashMap::default();
     for session in sessions.values() {
@@ -80,10 +80,13 @@ fn gives_way(sessions: &HashMap<Arc<str>, Arc<Session>>, newcomer: &str, now: u6
     let count = |principal: &str| counts.get(principal).copied().unwrap_or_default();
     let most = counts.values().copied().max()?;
     let at_once = count(newcomer) + 1 < most;
-    let idle = sessions.values().filter(|session| count(session.caller.principal()) == most);
-    let idle = idle.filter_map(|session| Some((session.idle_since()?, session)));
-    let (since, session) = idle.min_by_key(|(since, _)| *since)?;
-    (at_once || since + GRACE_MS <= now).then(|| Arc::clone(session.id()))
+    let of_most = || sessions.values().filter(|session| count(session.caller.principal()) == most);
+    let idle = of_most().filter_map(|session| Some((session.idle_since()?, session)));
+    match idle.min_by_key(|(since, _)| *since) {
+        Some((since, session)) => (at_once || since + GRACE_MS <= now).then(|| Arc::clone(session.id())),
+        None if at_once => of_most().min_by_key(|session| session.seen()).map(|session| Arc::clone(session.id())),
+        None => None,
+    }
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl<S: Service> Endpoint<S> {
                 self.standalone(&session, track, reader, priming)
             }
         };
-        response::events(Body::events(source, settings.keep_alive))
+        response::listening(Body::events(source, settings.keep_alive))
     }
 
     fn standalone(

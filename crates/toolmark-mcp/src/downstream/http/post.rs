@@ -5,12 +5,11 @@ use std::future::Future as _;
 use std::pin::pin;
 use std::task::Poll;
 
-use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LANGUAGE, CONTENT_LENGTH, VARY};
+use bytes::Bytes;
+use http::header::{CONTENT_LANGUAGE, VARY};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use http_body_util::BodyExt as _;
 
-use toolmark_core::explain::Code;
+use toolmark_core::explain::{Code, Explain as _};
 
 use super::response;
 use crate::downstream::admit::{Admitted, Request, mismatch, named_version, unreadable, unsupported};
@@ -20,6 +19,7 @@ use crate::downstream::caller::Caller;
 use crate::downstream::endpoint::Endpoint;
 use crate::downstream::head::{Accepts, Speaks, is_json, speaks};
 use crate::downstream::incoming::{Notification, Via};
+use crate::downstream::intake::read_body;
 use crate::downstream::listen;
 use crate::downstream::run::{Run, Step};
 use crate::downstream::service::Service;
@@ -276,7 +276,7 @@ impl<S: Service> Endpoint<S> {
             );
         }
         match listen::open(&ticket, &mut run).await {
-            Ok(stream) => response::events(Body::events(Box::new(stream), self.shared.settings.keep_alive)),
+            Ok(stream) => response::listening(Body::events(Box::new(stream), self.shared.settings.keep_alive)),
             Err(answer) => {
                 let (status, body) = ticket.write(answer);
                 response::json(status, body)
@@ -289,27 +289,8 @@ impl<S: Service> Endpoint<S> {
         B: hyper::body::Body<Data = Bytes> + Send + Unpin,
     {
         let settings = &self.shared.settings;
-        let limit = settings.limits.bytes;
-        let too_large = || {
-            let message = format!("the body has more than {limit} bytes");
-            Box::new(response::refuse(StatusCode::PAYLOAD_TOO_LARGE, None, Code::new("body-too-large"), message))
-        };
-        let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        if declared.or(body.size_hint().exact()).is_some_and(|length| length > limit as u64) {
-            return Err(too_large());
-        }
-        match tokio::time::timeout(settings.body_time, collect(body, limit)).await {
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(Collect::TooLarge)) => Err(too_large()),
-            Ok(Err(Collect::Broken)) => {
-                let message = "the body broke off";
-                Err(Box::new(response::refuse(StatusCode::BAD_REQUEST, None, Code::new("body-incomplete"), message)))
-            }
-            Err(_) => {
-                let message = "the body took too long";
-                Err(Box::new(response::refuse(StatusCode::REQUEST_TIMEOUT, None, Code::new("body-too-slow"), message)))
-            }
-        }
+        let read = read_body(headers, body, settings.limits.bytes, settings.body_time).await;
+        read.map_err(|error| Box::new(response::refuse(error.status(), None, error.code(), error.to_string())))
     }
 }
 
@@ -324,44 +305,6 @@ fn unfit(headers: &HeaderMap, accepts: Accepts) -> Option<Response<Body>> {
         return Some(response::refuse(status, None, code, "the body must be sent as application/json"));
     }
     None
-}
-
-enum Collect {
-    TooLarge,
-    Broken,
-}
-
-/// Up to this length a body is copied, which is less than the memory that its connection would need instead of what the body came in.
-const SMALL: usize = 2048;
-
-/// All of a body; one that comes in one piece, as most do, is copied only where it is small.
-async fn collect<B>(mut body: B, limit: usize) -> Result<Bytes, Collect>
-where
-    B: hyper::body::Body<Data = Bytes> + Unpin,
-{
-    let mut first = Bytes::new();
-    let mut rest = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Collect::Broken)?.into_data() else { continue };
-        if first.len() + rest.len() + data.len() > limit {
-            return Err(Collect::TooLarge);
-        }
-        if first.is_empty() {
-            first = data;
-        } else {
-            rest.extend_from_slice(&data);
-        }
-        if body.is_end_stream() {
-            break;
-        }
-    }
-    if rest.is_empty() {
-        return Ok(if first.len() <= SMALL { Bytes::copy_from_slice(&first) } else { first });
-    }
-    let mut whole = BytesMut::with_capacity(first.len() + rest.len());
-    whole.extend_from_slice(&first);
-    whole.extend_from_slice(&rest);
-    Ok(whole.freeze())
 }
 
 /// An old client need not repeat its method in a header, but if it does, something in between may believe it.

@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use toolmark_core::explain::Code;
 
 use crate::downstream::answer::Fault;
-use crate::downstream::body::{Body, Pieces};
+use crate::downstream::body::{Body, Listening, Pieces};
 use crate::wire::{Id, codes};
 
 /// Keeps proxies of the nginx family from holding events back.
@@ -28,6 +28,13 @@ pub(super) fn events(body: Body) -> Response<Body> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(BUFFERING, HeaderValue::from_static("no"));
+    response
+}
+
+/// Events that somebody only listens to.
+pub(super) fn listening(body: Body) -> Response<Body> {
+    let mut response = events(body);
+    response.extensions_mut().insert(Listening);
     response
 }
 

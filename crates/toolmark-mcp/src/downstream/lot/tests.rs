@@ -39,22 +39,19 @@ impl Service for Endless {
 }
 
 async fn run(service: &Arc<Endless>) -> Run {
+    run_of(service, "alice").await
+}
+
+async fn run_of(service: &Arc<Endless>, name: &str) -> Run {
     let (version, client) = (ProtocolVersion::V2026_07_28, Client::new(None, Bytes::from_static(b"{}")));
-    let exchange = Exchange::new(
-        version,
-        Caller::new("alice"),
-        client.clone(),
-        None,
-        true,
-        Duration::from_secs(1),
-        Way::default(),
-    );
+    let exchange =
+        Exchange::new(version, Caller::new(name), client.clone(), None, true, Duration::from_secs(1), Way::default());
     let request = Incoming {
         version,
         id: Id::number(1),
         method: "tools/call".into(),
         params: RawObject::empty(),
-        caller: Caller::new("alice"),
+        caller: Caller::new(name),
         client,
         session: None,
         input: Input::default(),
@@ -104,4 +101,21 @@ async fn a_call_is_taken_out_once() {
     assert!(lot.take(b"something else").is_none());
     assert!(lot.take(&id).is_some());
     assert!(lot.take(&id).is_none());
+}
+
+#[tokio::test]
+async fn a_call_of_whoever_has_most_makes_room_for_somebody_who_has_fewer() {
+    let (lot, service) = (Lot::default(), Arc::new(Endless::default()));
+    let later = lot.park(run_of(&service, "alice").await, 11, 3).unwrap();
+    let first = lot.park(run_of(&service, "alice").await, 10, 3).unwrap();
+    let last = lot.park(run_of(&service, "alice").await, 12, 3).unwrap();
+    assert!(lot.park(run_of(&service, "alice").await, 13, 3).is_none(), "who has all of them waits");
+    until_dropped(&service, 1).await;
+    let other = lot.park(run_of(&service, "bob").await, 13, 3).unwrap();
+    until_dropped(&service, 2).await;
+    assert!(lot.take(&first).is_none(), "the one that waited longest has gone");
+    assert!(lot.park(run_of(&service, "bob").await, 14, 2).is_none(), "nobody takes more than the others have");
+    for id in [later, last, other] {
+        assert!(lot.take(&id).is_some());
+    }
 }

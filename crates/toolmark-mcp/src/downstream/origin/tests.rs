@@ -12,7 +12,7 @@ fn headers(host: Option<&str>, origin: Option<&str>) -> HeaderMap {
 }
 
 fn check(guard: &Guard, host: Option<&str>, origin: Option<&str>) -> Result<(), RefuseRequestError> {
-    guard.check(&Uri::from_static("/mcp"), &headers(host, origin))
+    guard.check(&Uri::from_static("/mcp"), &headers(host, origin)).map(|_| ())
 }
 
 #[test]
@@ -128,4 +128,33 @@ fn each_refusal_has_a_status_and_a_code() {
     assert_eq!(RefuseRequestError::HostUnreadable.status(), StatusCode::BAD_REQUEST);
     assert_eq!(RefuseRequestError::Host(String::new()).status(), StatusCode::FORBIDDEN);
     assert_eq!(RefuseRequestError::Origin(String::new()).code().as_str(), "origin-refused");
+}
+
+#[test]
+fn an_address_of_ours_is_allowed_as_a_number_and_its_pages_at_their_port_only() {
+    let guard = Guard::closed().allow_address("[::ffff:192.0.2.7]:7319".parse().unwrap());
+    let host = Some("192.0.2.7:7319");
+    assert_eq!(check(&guard, host, None), Ok(()));
+    assert_eq!(check(&guard, Some("192.0.2.7"), None), Ok(()));
+    assert_eq!(check(&guard, host, Some("http://192.0.2.7:7319")), Ok(()));
+    for origin in ["http://192.0.2.7", "https://192.0.2.7:7319", "http://192.0.2.7:80", "http://192.0.2.8:7319"] {
+        assert!(check(&guard, host, Some(origin)).is_err(), "{origin}");
+    }
+    for host in ["192.0.2.8:7319", "evil.example:7319", "192.0.2.7.evil.example"] {
+        assert!(check(&guard, Some(host), None).is_err(), "{host}");
+    }
+}
+
+#[test]
+fn pages_of_the_public_address_are_let_in_and_others_of_its_host_are_not() {
+    let guard = Guard::closed().allow_url("https://tools.example.com/below").unwrap();
+    let host = Some("tools.example.com");
+    assert_eq!(check(&guard, host, None), Ok(()));
+    for origin in ["https://tools.example.com", "https://tools.example.com:443"] {
+        assert_eq!(check(&guard, host, Some(origin)), Ok(()), "{origin}");
+    }
+    for origin in ["http://tools.example.com", "https://tools.example.com:8443", "https://example.com"] {
+        assert!(check(&guard, host, Some(origin)).is_err(), "{origin}");
+    }
+    assert!(Guard::closed().allow_url("tools.example.com").is_err());
 }

@@ -55,6 +55,21 @@ fn whoever_opens_session_after_session_keeps_nobody_else_out() {
 }
 
 #[test]
+fn sessions_in_use_give_way_to_somebody_who_has_fewer_and_to_nobody_else() {
+    let (table, alice, bob) = (Table::default(), Caller::new("alice"), Caller::new("bob"));
+    let held: Vec<_> = (0..3).map(|now| session(&alice, now)).collect();
+    let _streams: Vec<_> = held.iter().map(Session::open_stream).collect();
+    for one in &held {
+        table.add(one, 3, 3).unwrap();
+    }
+    held[0].touch(5);
+    assert!(table.add(&session(&alice, 6), 3, GRACE_MS * 2).is_err(), "what it holds is in its own way only");
+    let evicted = table.add(&session(&bob, 6), 3, 6).unwrap().unwrap();
+    assert_eq!(evicted.id(), held[1].id(), "longest not heard of");
+    assert!(table.add(&session(&bob, 7), 3, 7).is_err(), "who has as many as anybody waits");
+}
+
+#[test]
 fn a_session_with_an_open_stream_is_not_idle() {
     let (table, alice) = (Table::default(), Caller::new("alice"));
     let opened = session(&alice, 0);
