@@ -6,6 +6,7 @@ mod language;
 mod relay;
 mod subscribe;
 mod tasks;
+mod theirs;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;

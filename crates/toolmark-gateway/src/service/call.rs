@@ -15,7 +15,7 @@ use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember, Via
 use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, Upstream, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
-use toolmark_mcp::wire::{RawObject, ResultType, codes, write};
+use toolmark_mcp::wire::{RawObject, ResultType, RpcError, codes, write};
 use toolmark_policy::Caller;
 use toolmark_runtime::approve::Pass;
 use toolmark_runtime::{
@@ -23,7 +23,7 @@ use toolmark_runtime::{
 };
 
 use super::ask::{Person, handed, wanted};
-use super::{Front, no_view, object, view_name};
+use super::{Front, no_view, object, theirs, view_name};
 use crate::pack::PackHandle;
 use crate::snapshot::Snapshot;
 use crate::telemetry::{self, CallSpan};
@@ -35,7 +35,7 @@ const CALL: &str = "dev.toolmark/call";
 /// What a pack answered.
 enum Output {
     Result(RawObject),
-    Fault(Fault),
+    Error(RpcError),
 }
 
 impl Front {
@@ -116,8 +116,8 @@ impl Front {
                         unfinished: result.result_type() == ResultType::InputRequired,
                         bytes: result.raw(),
                     },
-                    Output::Fault(fault) => {
-                        Brought { failed: true, unfinished: false, bytes: fault.message.as_bytes() }
+                    Output::Error(error) => {
+                        Brought { failed: true, unfinished: false, bytes: error.object().raw() }
                     }
                 },
                 |edited| {
@@ -128,21 +128,27 @@ impl Front {
             .await;
         match settled {
             Err(error) => Answer::Fault(Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())),
-            Ok(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
+            Ok(Settled::Ran(Output::Error(error), passage)) => match theirs::for_the_client(&error, request) {
+                Some(fault) => Answer::Fault(fault),
+                None => {
+                    let meta = meta(&snapshot, tool, &passage, Some(theirs::CODE), Some(&error));
+                    failure(&theirs::told(&error, params.name()), meta)
+                }
+            },
             Ok(Settled::Handed(question, _)) => handed(&question),
             Ok(Settled::Ran(Output::Result(result), passage)) if result.result_type() == ResultType::InputRequired => {
                 wanted(&result, passage.pass.and_then(|pass| pass.run))
             }
             Ok(Settled::Ran(Output::Result(result), passage)) => {
                 let result = self.tasks.note(&request.caller, tool, result);
-                let value = meta(&snapshot, tool, &passage, None).freeze();
+                let value = meta(&snapshot, tool, &passage, None, None).freeze();
                 Answer::WithMeta(result, MetaMember { key: CALL, value })
             }
             Ok(Settled::Refused(refusal, passage)) => {
-                failure(refusal.text(), meta(&snapshot, tool, &passage, Some(refusal.code())))
+                failure(refusal.text(), meta(&snapshot, tool, &passage, Some(refusal.code()), None))
             }
             Ok(Settled::Failed(error, passage)) => {
-                failure(&error.text(params.name()), meta(&snapshot, tool, &passage, Some(error.code().as_str())))
+                failure(&error.text(params.name()), meta(&snapshot, tool, &passage, Some(error.code().as_str()), None))
             }
         }
     }
@@ -188,7 +194,7 @@ async fn dispatch(
     note(pack, reply.as_ref().err());
     match reply {
         Ok(Reply::Result(result)) => Ok(Output::Result(result)),
-        Ok(Reply::Error(error)) => Ok(Output::Fault(error.into())),
+        Ok(Reply::Error(error)) => Ok(Output::Error(error)),
         Err(error) => Err(failed(&error)),
     }
 }
@@ -285,7 +291,13 @@ fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> (StrayKind, Fault) {
 }
 
 /// What became of a call, for `_meta`.
-fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>) -> BytesMut {
+fn meta(
+    snapshot: &Snapshot,
+    tool: &Tool,
+    passage: &Passage,
+    code: Option<&str>,
+    error: Option<&RpcError>,
+) -> BytesMut {
     let verdict = passage.verdict.decision();
     let mut out = BytesMut::with_capacity(256);
     out.put_slice(br#"{"verdict":"#);
@@ -301,6 +313,9 @@ fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>)
     if let Some(code) = code {
         out.put_slice(br#","code":"#);
         write::quote_into(&mut out, code);
+    }
+    if let Some(error) = error {
+        theirs::put(&mut out, error);
     }
     if let Some(pass) = &passage.pass {
         approved(&mut out, pass);

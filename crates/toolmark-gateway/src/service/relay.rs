@@ -11,6 +11,7 @@ use toolmark_mcp::upstream::{Reply, UpstreamRequest};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, RawObject, codes, write};
 
+use super::theirs::passed_on;
 use super::{Front, no_view, object, view_name};
 use crate::offers::Kind;
 use crate::snapshot::Snapshot;
@@ -119,7 +120,7 @@ async fn send(
     };
     match upstream.request(sent).await {
         Ok(Reply::Result(result)) => Answer::Result(result),
-        Ok(Reply::Error(error)) => Answer::Fault(error.into()),
+        Ok(Reply::Error(error)) => Answer::Fault(passed_on(&error, request)),
         Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
     }
 }

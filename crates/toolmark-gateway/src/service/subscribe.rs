@@ -10,6 +10,7 @@ use toolmark_mcp::upstream::Reply;
 use toolmark_mcp::wire::{LogLevel, RawObject, codes};
 
 use super::relay::not_found;
+use super::theirs::passed_on;
 use super::{Front, no_view, view_name};
 use crate::gateway::Gateway;
 use crate::pack::PackHandle;
@@ -44,7 +45,7 @@ impl Front {
         };
         match told {
             Ok(Reply::Result(result)) => Answer::Result(result),
-            Ok(Reply::Error(error)) => Answer::Fault(error.into()),
+            Ok(Reply::Error(error)) => Answer::Fault(passed_on(&error, request)),
             Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
         }
     }

@@ -17,6 +17,18 @@ pub(crate) async fn send(
     headers: &[(&str, &str)],
     body: Value,
 ) -> (StatusCode, String) {
+    let (status, _, body) = sent(gateway, method, path, headers, body).await;
+    (status, body)
+}
+
+/// The same with the headers of the answer.
+pub(crate) async fn sent(
+    gateway: &Running,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Value,
+) -> (StatusCode, http::HeaderMap, String) {
     let mut request = Request::builder().method(method).uri(format!("http://{}{path}", gateway.address));
     request =
         request.header("content-type", "application/json").header("accept", "application/json, text/event-stream");
@@ -27,9 +39,9 @@ pub(crate) async fn send(
     let request = request.body(Full::new(Bytes::from(body))).expect("a request");
     let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let response = client.request(request).await.expect("an answer");
-    let status = response.status();
+    let (status, headers) = (response.status(), response.headers().clone());
     let body = response.into_body().collect().await.expect("a body").to_bytes();
-    (status, String::from_utf8_lossy(&body).into_owned())
+    (status, headers, String::from_utf8_lossy(&body).into_owned())
 }
 
 /// A request of 2026-07-28.
