@@ -34,6 +34,7 @@ mod pins;
 pub mod replay;
 mod server;
 mod service;
+mod shown;
 mod snapshot;
 mod telemetry;
 mod view;

@@ -20,7 +20,7 @@ use crate::logs;
 use crate::place::StoreName;
 use crate::workspace::Written;
 
-/// How long a client's first question waits for servers that are starting.
+/// How long a client's first list waits for servers that are starting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
@@ -82,12 +82,11 @@ async fn converse(arguments: &Stdio, gateway: &Arc<Gateway>, followed: Option<Fo
         let found = snapshot.workspace().tasks().find(task).map(|_| ());
         found.map_err(|error| Failure::Refused(Exit::BadInput, Box::new(error.report())))?;
     }
-    let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
     let binding = Binding { task: arguments.task.clone(), profile: arguments.profile.clone() };
     let caller = Caller::new("local").bound_to(Arc::new(binding));
     let seal = gateway.seal().await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let settings = Settings { seal, ..Settings::default() };
-    let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(gateway))), settings);
+    let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(gateway)).patient(PATIENCE)), settings);
     let teller = tokio::spawn(Front::tell(endpoint.clone(), gateway.changes()));
     let done = endpoint.stdio(tokio::io::stdin(), tokio::io::stdout(), caller);
     let done = match followed {

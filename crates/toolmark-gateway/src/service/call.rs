@@ -15,15 +15,15 @@ use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember, Via
 use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, Upstream, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
-use toolmark_mcp::wire::{RawObject, ResultType, RpcError, codes, write};
+use toolmark_mcp::wire::{Change, RawObject, ResultType, RpcError, codes, mentions, write};
 use toolmark_policy::Caller;
 use toolmark_runtime::approve::Pass;
 use toolmark_runtime::{
-    Arrived, Brought, DispatchError, DispatchErrorKind, Origin, Passage, Request, Settled, Stray, StrayKind,
+    Arrived, Brought, DispatchError, DispatchErrorKind, Origin, Passage, Request, Settled, Stray, StrayKind, Task,
 };
 
 use super::ask::{Person, handed, wanted};
-use super::{Front, no_view, object, theirs, view_name};
+use super::{Front, TASK, addresses, object, theirs, view_of};
 use crate::pack::PackHandle;
 use crate::snapshot::Snapshot;
 use crate::telemetry::{self, CallSpan};
@@ -48,9 +48,9 @@ impl Front {
         let traced = span.clone().map(|span| self.gateway.pipeline().also(span));
         let pipeline = traced.as_ref().unwrap_or_else(|| self.gateway.pipeline());
         let snapshot = self.gateway.snapshot();
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        let view = match view_of(&snapshot, request) {
             Ok(view) => view,
-            Err(error) => return Answer::Fault(no_view(&error)),
+            Err(fault) => return Answer::Fault(fault),
         };
         let params = match CallParams::of(&request.params) {
             Ok(params) => params,
@@ -70,7 +70,7 @@ impl Front {
             tool,
             caller,
             origin,
-            task: view.task().map(|task| task.name().as_str()),
+            task: view.task().map(Task::full_name),
             arguments_size: raw.len(),
             kind,
         };
@@ -141,6 +141,10 @@ impl Front {
             }
             Ok(Settled::Ran(Output::Result(result), passage)) => {
                 let result = self.tasks.note(&request.caller, tool, result);
+                let result = match tool.pack().and_then(|pack| snapshot.pack(pack)) {
+                    Some(pack) => addresses::of_call(view.offers(), pack.name(), result),
+                    None => result,
+                };
                 let value = meta(&snapshot, tool, &passage, None, None).freeze();
                 Answer::WithMeta(result, MetaMember { key: CALL, value })
             }
@@ -175,7 +179,7 @@ async fn dispatch(
     span: Option<&CallSpan>,
 ) -> Result<Output, DispatchError> {
     let (pack, upstream) = reach(snapshot, tool)?;
-    let meta = span.map(|span| span.meta(request));
+    let meta = meta_for_server(request, span);
     let mut replaced: Vec<(&str, &[u8])> = meta.iter().map(|meta| ("_meta", &**meta)).collect();
     replaced.extend(edited.iter().map(|arguments| ("arguments", arguments.as_bytes())));
     let sent = UpstreamRequest {
@@ -197,6 +201,19 @@ async fn dispatch(
         Ok(Reply::Error(error)) => Ok(Output::Error(error)),
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// The `_meta` that a server sees, where it is not the client's own. The task is named for us: a gateway behind may know no such task.
+fn meta_for_server(request: &Incoming, span: Option<&CallSpan>) -> Option<Bytes> {
+    let spanned = span.map(|span| span.meta(request));
+    if !request.params.get("_meta").is_some_and(|meta| mentions(meta, TASK.as_bytes())) {
+        return spanned;
+    }
+    let own = match spanned {
+        Some(meta) => object(meta),
+        None => request.params.object("_meta")?,
+    };
+    Some(own.rewrite(&[Change::Remove(TASK)]))
 }
 
 /// The pack of a tool and the connection to it, where calls may go to it now.

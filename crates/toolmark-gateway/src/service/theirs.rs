@@ -3,10 +3,11 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use serde_json::{Value, json};
-use toolmark_core::text::is_hidden;
 use toolmark_mcp::downstream::{Fault, Incoming};
 use toolmark_mcp::wire::version::{Era, ProtocolVersion};
 use toolmark_mcp::wire::{RpcError, codes};
+
+use crate::shown::shown;
 
 /// The stable code of a failure that a server reported as an error of the protocol.
 pub(super) const CODE: &str = "upstream-error";
@@ -109,22 +110,4 @@ fn described(error: &RpcError) -> Value {
 
 fn small(error: &RpcError) -> Option<&[u8]> {
     error.data().filter(|data| data.len() <= DATA && *data != b"null")
-}
-
-/// A stranger's text for a model: what is invisible is written out, except for the ends of lines, and what is endless gets an end.
-pub(super) fn shown(text: &str, most: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(most));
-    let mut characters = text.chars();
-    for character in characters.by_ref().take(most) {
-        if is_hidden(character) && !matches!(character, '\n' | '\t') {
-            out.extend(character.escape_unicode());
-        } else {
-            out.push(character);
-        }
-    }
-    let left = characters.count();
-    if left > 0 {
-        out.push_str(&format!("… ({left} more characters)"));
-    }
-    out
 }

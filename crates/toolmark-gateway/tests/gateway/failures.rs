@@ -24,7 +24,7 @@ fn failing(error: Value) -> GatewayBuilder {
         })
     });
     // What is not known of a tool would be asked about.
-    let config = "[[rules]]\nverdict = \"allow\"\ntools = [\"p.work\"]\n";
+    let config = "[policy]\npreset = \"observe\"\n";
     GatewayBuilder::new(read(config), PathBuf::new()).built_in("p".parse().expect("a name"), server)
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 
@@ -95,14 +96,38 @@ impl<'g> Raw<'g> {
 
     /// One request, and what came back: the status and the message.
     pub(crate) async fn ask(&self, method: &str, params: Value) -> (StatusCode, Value) {
+        let (headers, body) = self.request(method, params);
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let (status, text) = send(self.gateway, Method::POST, &self.path, &headers, body).await;
+        (status, read(&text))
+    }
+
+    /// The first message of a stream that does not end by itself.
+    pub(crate) async fn first(&self, method: &str, params: Value) -> Value {
+        let (headers, body) = self.request(method, params);
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let mut text = String::new();
+        let mut stream = crate::addresses::open(self.gateway, Method::POST, &self.path, &headers, body).await;
+        while let Some(frame) = stream.frame().await {
+            let bytes = frame.expect("a frame").into_data().unwrap_or_default();
+            text.push_str(&String::from_utf8_lossy(&bytes));
+            let message = read(&text);
+            if !message.is_null() {
+                return message;
+            }
+        }
+        panic!("the stream ended: {text}");
+    }
+
+    fn request(&self, method: &str, params: Value) -> (Vec<(&'static str, String)>, Value) {
         let mut params = params;
-        let mut headers = vec![("mcp-protocol-version", "2025-11-25")];
+        let mut headers = vec![("mcp-protocol-version", "2025-11-25".to_owned())];
         let named = params["name"].as_str().or_else(|| params["uri"].as_str()).map(str::to_owned);
         match self.era {
-            Era::Old => headers.extend(self.session.as_deref().map(|session| ("mcp-session-id", session))),
+            Era::Old => headers.extend(self.session.clone().map(|session| ("mcp-session-id", session))),
             Era::New => {
-                headers = vec![("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
-                headers.extend(named.as_deref().map(|name| ("mcp-name", name)));
+                headers = vec![("mcp-protocol-version", "2026-07-28".to_owned()), ("mcp-method", method.to_owned())];
+                headers.extend(named.map(|name| ("mcp-name", name)));
                 let meta = json!({
                     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                     "io.modelcontextprotocol/clientInfo": {"name": "a-test", "version": "1"},
@@ -113,9 +138,7 @@ impl<'g> Raw<'g> {
                 }
             }
         }
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let (status, text) = send(self.gateway, Method::POST, &self.path, &headers, body).await;
-        (status, read(&text))
+        (headers, json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
     }
 
     /// The result of a request that succeeds.

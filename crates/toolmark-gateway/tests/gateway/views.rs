@@ -152,6 +152,48 @@ async fn one_pack_may_be_prefixed_where_others_are_not() {
     let client = gateway.client(Era::New).await;
     let names = names(&client).await;
     assert!(names.contains(&"first__echo".to_owned()) && names.contains(&"echo".to_owned()), "{names:?}");
+    // Prompts are named as tools are.
+    let prompts = client.list_all_prompts().await.expect("prompts");
+    for name in ["first__test_simple_prompt", "test_simple_prompt"] {
+        assert!(prompts.iter().any(|prompt| prompt.name == name), "{name}: {prompts:?}");
+        assert!(client.get_prompt(rmcp::model::GetPromptRequestParams::new(name)).await.is_ok(), "{name}");
+    }
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_prefixed_from_now_on_still_answers_to_its_name() {
+    let fixture = http_fixture(toolmark_fixture::Era::Both).await;
+    let config = by_http("one", &fixture);
+    let gateway = Running::start(&config).await;
+    let client = gateway.client(Era::New).await;
+    let prompts = client.list_all_prompts().await.expect("prompts");
+    assert!(prompts.iter().any(|prompt| prompt.name == "test_simple_prompt"), "{prompts:?}");
+    gateway.gateway.reload(read(&format!("{config}exposure = \"prefixed\"\n")), None).await.expect("a reload");
+    // Clients keep lists for a while, so a new one looks.
+    let client = gateway.client(Era::New).await;
+    let prompts = client.list_all_prompts().await.expect("prompts");
+    assert!(prompts.iter().all(|prompt| prompt.name.starts_with("one__")), "{prompts:?}");
+    let before = rmcp::model::GetPromptRequestParams::new("test_simple_prompt");
+    assert!(client.get_prompt(before).await.is_ok());
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_profile_that_names_tools_in_another_way_renames_none_elsewhere() {
+    let (store, fixture) = (store().await, http_fixture(toolmark_fixture::Era::Both).await);
+    let profile = "[profiles.x]\nclient = \"generic\"\nexposure = \"prefixed\"\n";
+    let config = format!("{}{profile}", by_http("one", &fixture));
+    let gateway = Running::start_with(&config, &store).await;
+    let has = async |gateway: &Running, path: &str, name: &str| {
+        names(&gateway.client_at(Era::New, path).await).await.contains(&name.to_owned())
+    };
+    assert!(has(&gateway, "/mcp", "echo").await && has(&gateway, "/mcp/x", "one__echo").await);
+    gateway.gateway.reload(read(&config), None).await.expect("a reload");
+    assert!(has(&gateway, "/mcp", "echo").await && has(&gateway, "/mcp/x", "one__echo").await);
+    gateway.stop().await;
+    let gateway = Running::start_with(&config, &store).await;
+    assert!(has(&gateway, "/mcp", "echo").await && has(&gateway, "/mcp/x", "one__echo").await);
     gateway.stop().await;
 }
 
