@@ -32,6 +32,7 @@ mod pack;
 mod pages;
 mod pins;
 pub mod replay;
+pub mod schema;
 mod server;
 mod service;
 mod shown;

@@ -274,7 +274,8 @@ fn is_web(uri: &str) -> bool {
 
 /// What a pack lists that is left out.
 pub(crate) fn problems(pack: &PackName, listed: &Listed) -> Vec<Problem> {
-    let lists = [("the resource", &listed.resources), ("the template", &listed.templates), ("the prompt", &listed.prompts)];
+    let lists =
+        [("the resource", &listed.resources), ("the template", &listed.templates), ("the prompt", &listed.prompts)];
     let mut problems = Vec::new();
     for (kind, offers) in lists {
         let mut names: Vec<&str> = twice(offers).into_iter().collect();

@@ -62,9 +62,9 @@ impl Pages {
         };
         let pages = match era {
             Era::Session => &self.session,
-            Era::Stateless => self.stateless.get_or_init(|| {
-                self.session.iter().map(|page| stateless(page, self.ttl_ms)).collect()
-            }),
+            Era::Stateless => {
+                self.stateless.get_or_init(|| self.session.iter().map(|page| stateless(page, self.ttl_ms)).collect())
+            }
         };
         pages.get(at).cloned()
     }

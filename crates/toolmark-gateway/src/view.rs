@@ -115,7 +115,8 @@ impl View {
         };
         let catalog = catalog(snapshot, written);
         let table = snapshot.exposed_names().table(&catalog, &profile, mode, config.names.exposure)?;
-        let listed_by = |name: Option<&str>| Listed::of(config.tasks.iter().find(|(own, _)| Some(own.as_str()) == name));
+        let listed_by =
+            |name: Option<&str>| Listed::of(config.tasks.iter().find(|(own, _)| Some(own.as_str()) == name));
         let (listed, narrowed) = (listed_by(task_name), listed_by(name.narrowed.as_deref()));
         let rows: Vec<Exposed<'_>> = table.listed().filter(|row| listed.shows(row) && narrowed.shows(row)).collect();
         let names = rows.iter().map(|row| (row.tool.canonical().clone(), row.name.to_string())).collect();

@@ -116,9 +116,7 @@ impl Front {
                         unfinished: result.result_type() == ResultType::InputRequired,
                         bytes: result.raw(),
                     },
-                    Output::Error(error) => {
-                        Brought { failed: true, unfinished: false, bytes: error.object().raw() }
-                    }
+                    Output::Error(error) => Brought { failed: true, unfinished: false, bytes: error.object().raw() },
                 },
                 |edited| {
                     let headers = headers(edited.as_deref());
@@ -308,13 +306,7 @@ fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> (StrayKind, Fault) {
 }
 
 /// What became of a call, for `_meta`.
-fn meta(
-    snapshot: &Snapshot,
-    tool: &Tool,
-    passage: &Passage,
-    code: Option<&str>,
-    error: Option<&RpcError>,
-) -> BytesMut {
+fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>, error: Option<&RpcError>) -> BytesMut {
     let verdict = passage.verdict.decision();
     let mut out = BytesMut::with_capacity(256);
     out.put_slice(br#"{"verdict":"#);

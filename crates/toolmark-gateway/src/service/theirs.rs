@@ -83,7 +83,8 @@ fn fault(error: &RpcError, code: i64) -> Fault {
 /// True when the client really has not declared what the server says it lacks. Anything else would be a server's word about us.
 fn lacks(error: &RpcError, request: &Incoming) -> bool {
     let read = |text: &[u8]| serde_json::from_slice::<Value>(text).ok();
-    let required = error.data().and_then(read).and_then(|mut data| data.get_mut("requiredCapabilities").map(Value::take));
+    let required =
+        error.data().and_then(read).and_then(|mut data| data.get_mut("requiredCapabilities").map(Value::take));
     let declared = read(request.client.capabilities()).unwrap_or_default();
     request.era() == Era::Stateless
         && required.is_some_and(|required| required.is_object() && !covers(&declared, &required))

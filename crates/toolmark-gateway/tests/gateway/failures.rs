@@ -88,6 +88,34 @@ async fn a_page_that_has_to_be_visited_is_told_to_a_client_that_knows_what_that_
 }
 
 #[tokio::test]
+async fn that_a_page_was_visited_is_told_to_whom_it_was_shown() {
+    let server = scripted(json!({}), |method, params| {
+        let done = |id: &str| json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": {"elicitationId": id}});
+        let page = json!({"mode": "url", "elicitationId": "e1", "url": "https://x.example", "message": "log in"});
+        Some(match (method, params["name"].as_str()) {
+            ("tools/list", _) => Ok(json!({"tools": [tool("work"), tool("visit")]})),
+            ("tools/call", Some("work")) => {
+                Err(json!({"code": -32042, "message": "log in first", "data": {"elicitations": [page]}}))
+            }
+            // Nobody was sent to the first of them.
+            ("tools/call", _) => Ok(json!({"content": [], "$says": [done("e0"), done("e1"), done("e1")]})),
+            _ => Ok(json!({})),
+        })
+    });
+    let config = read("[policy]\npreset = \"observe\"\n");
+    let builder = GatewayBuilder::new(config, PathBuf::new()).built_in("p".parse().expect("a name"), server);
+    let gateway = Running::of(builder).await;
+    let (alice, bob) = (Raw::new(&gateway, Era::Old).await, Raw::new(&gateway, Era::Old).await);
+    let (_, sent) = alice.ask("tools/call", json!({"name": "work", "arguments": {}})).await;
+    assert_eq!(sent["error"]["code"], -32042, "{sent}");
+    bob.call("visit", json!({})).await;
+    let told = alice.told().await;
+    assert_eq!(told["method"], "notifications/elicitation/complete", "{told}");
+    assert_eq!(told["params"], json!({"elicitationId": "e1"}), "{told}");
+    gateway.stop().await;
+}
+
+#[tokio::test]
 async fn a_client_hears_which_capability_it_lacks_only_where_it_does() {
     let fixture = http_fixture(toolmark_fixture::Era::New).await;
     let gateway = Running::start(&by_http("fixture", &fixture)).await;
@@ -103,7 +131,8 @@ async fn a_client_hears_which_capability_it_lacks_only_where_it_does() {
 #[tokio::test]
 async fn an_error_of_a_server_is_never_taken_for_one_of_the_gateway() {
     for code in [-32022, -32021, -32020, -32601, -32600, -32700] {
-        let gateway = Running::of(failing(json!({"code": code, "message": "so it is", "data": {"supported": []}}))).await;
+        let gateway =
+            Running::of(failing(json!({"code": code, "message": "so it is", "data": {"supported": []}}))).await;
         for era in ERAS {
             let client = Raw::new(&gateway, era).await;
             for (method, params) in [

@@ -41,6 +41,13 @@ pub(crate) fn scripted(about: Value, script: impl Script) -> impl Fn() -> (Duple
                     }
                     _ => script(method, &message["params"]),
                 };
+                // What a server says of its own accord, before it answers.
+                for said in answer.iter().filter_map(|answer| answer.as_ref().ok()?.get("$says")?.as_array()).flatten()
+                {
+                    if output.write_all(format!("{said}\n").as_bytes()).await.is_err() {
+                        return;
+                    }
+                }
                 let answer = match answer {
                     None => continue,
                     Some(Ok(result)) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
@@ -102,12 +109,22 @@ impl<'g> Raw<'g> {
         (status, read(&text))
     }
 
-    /// The first message of a stream that does not end by itself.
+    /// The first message of the answer to a request that does not end by itself.
     pub(crate) async fn first(&self, method: &str, params: Value) -> Value {
         let (headers, body) = self.request(method, params);
+        self.first_of(Method::POST, headers, body).await
+    }
+
+    /// The first message that comes of its own accord.
+    pub(crate) async fn told(&self) -> Value {
+        let (headers, _) = self.request("", json!({}));
+        self.first_of(Method::GET, headers, Value::Null).await
+    }
+
+    async fn first_of(&self, method: Method, headers: Vec<(&'static str, String)>, body: Value) -> Value {
         let headers: Vec<(&str, &str)> = headers.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let mut text = String::new();
-        let mut stream = crate::addresses::open(self.gateway, Method::POST, &self.path, &headers, body).await;
+        let mut stream = crate::addresses::open(self.gateway, method, &self.path, &headers, body).await;
         while let Some(frame) = stream.frame().await {
             let bytes = frame.expect("a frame").into_data().unwrap_or_default();
             text.push_str(&String::from_utf8_lossy(&bytes));

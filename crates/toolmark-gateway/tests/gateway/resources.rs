@@ -26,7 +26,10 @@ fn library(builder: GatewayBuilder, pack: &'static str) -> GatewayBuilder {
             "prompts/list" => json!({"prompts": [{"name": "greet"}]}),
             "tools/call" => json!({"content": links}),
             "prompts/get" => {
-                let messages: Vec<Value> = links.as_array().into_iter().flatten()
+                let messages: Vec<Value> = links
+                    .as_array()
+                    .into_iter()
+                    .flatten()
                     .map(|content| json!({"role": "user", "content": content}))
                     .collect();
                 json!({"messages": messages})

@@ -102,7 +102,8 @@ async fn a_client_over_pipes_is_greeted_at_once_and_its_first_list_waits_for_the
     let ((input, theirs_in), (theirs_out, output)) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
     let serving = tokio::spawn(async move { endpoint.stdio(theirs_in, theirs_out, Caller::new("local")).await });
     let mut client = Piped { input, output: BufReader::new(output).lines() };
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).await;
     // It would not come before the pack is let go, if it waited.
     assert!(client.answer(1).await["result"]["capabilities"].is_object());
@@ -124,7 +125,8 @@ async fn a_pack_that_hangs_holds_the_first_list_up_for_a_while_only() {
     let ((input, theirs_in), (theirs_out, output)) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
     let serving = tokio::spawn(async move { endpoint.stdio(theirs_in, theirs_out, Caller::new("local")).await });
     let mut client = Piped { input, output: BufReader::new(output).lines() };
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).await;
     client.answer(1).await;
     client.send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).await;

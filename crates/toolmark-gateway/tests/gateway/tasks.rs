@@ -62,7 +62,9 @@ async fn a_call_is_judged_by_the_task_that_it_names() {
     for era in ERAS {
         let client = Raw::new(&gateway, era).await;
         assert!(client.call("env", json!({})).await["isError"] != true, "{era:?}");
-        for (task, expected) in [("read-only", [true, false, false]), ("making", [true, true, false]), ("blind", [false, true, true])] {
+        for (task, expected) in
+            [("read-only", [true, false, false]), ("making", [true, true, false]), ("blind", [false, true, true])]
+        {
             for (tool, expected) in TOOLS.into_iter().zip(expected) {
                 assert_eq!(runs(&client, tool, task).await, expected, "{era:?} {tool} {task}");
             }
@@ -97,8 +99,15 @@ async fn a_task_that_nobody_described_is_an_error_and_nothing_runs() {
     let gateway = Running::start(&config).await;
     for era in ERAS {
         let client = Raw::new(&gateway, era).await;
-        for (task, code) in [(json!("nope"), "task-unknown"), (json!(""), "task-unknown"), (json!({"name": "making"}), "task-name"), (json!(null), "task-name")] {
-            for (method, params) in [("tools/call", call("meta", task.clone())), ("tools/list", json!({"_meta": {KEY: task}}))] {
+        for (task, code) in [
+            (json!("nope"), "task-unknown"),
+            (json!(""), "task-unknown"),
+            (json!({"name": "making"}), "task-name"),
+            (json!(null), "task-name"),
+        ] {
+            for (method, params) in
+                [("tools/call", call("meta", task.clone())), ("tools/list", json!({"_meta": {KEY: task}}))]
+            {
                 let (_, answer) = client.ask(method, params).await;
                 assert_eq!(answer["error"]["code"], -32602, "{era:?} {method} {task}: {answer}");
                 assert_eq!(answer["error"]["data"]["code"], code, "{era:?} {method} {task}: {answer}");

@@ -213,3 +213,42 @@ async fn a_trusted_publisher_is_taken_at_its_word() {
     assert_eq!(behavior("trusted").await, "operator");
     assert_ne!(behavior("untrusted").await, "operator");
 }
+
+#[tokio::test]
+async fn what_stands_in_lists_and_results_fits_its_published_schema() {
+    use toolmark_core::schema::InputSchema;
+    let (store, fixture) = (store().await, http_fixture(toolmark_fixture::Era::Both).await);
+    let named = "[packs.fixture.tools.echo]\ndisplay_name = { en = \"Echo\", nl = \"Herhaal\" }\n";
+    let profile = "[profiles.marked]\nclient = \"generic\"\nlist_meta = \"mark\"\n";
+    let config = format!("{}{named}{profile}", by_http("fixture", &fixture));
+    let gateway = Running::start_with(&config, &store).await;
+    let client = gateway.client(Era::New).await;
+    let tools = client.list_all_tools().await.expect("tools");
+    let marked = gateway.client_at(Era::New, "/mcp/marked").await.list_all_tools().await.expect("tools");
+    let mut metas: Vec<_> = tools.into_iter().chain(marked).filter_map(|tool| tool.meta).collect();
+    metas.extend(call(&client, "echo", json!({ "text": "a" })).await.meta);
+    metas.extend(call(&client, "fail", json!({})).await.meta);
+    let reader = gateway.client_at(Era::New, "/mcp/read-only").await;
+    metas.extend(call(&reader, "crash", json!({})).await.meta);
+    gateway.stop().await;
+    drop(fixture);
+    let gateway = Running::start_with(&config, &store).await;
+    let away = gateway.client(Era::New).await.list_all_tools().await.expect("tools");
+    metas.extend(away.into_iter().filter_map(|tool| tool.meta));
+    let mut seen = std::collections::BTreeSet::new();
+    for (key, schema) in toolmark_gateway::schema::all() {
+        let whole = json!({"type": "object", "properties": {"it": schema}});
+        let schema = InputSchema::compile(&whole).expect("a schema");
+        for value in metas.iter().filter_map(|meta| meta.0.get(&format!("dev.toolmark/{key}"))) {
+            seen.insert(key);
+            schema.check(&json!({ "it": value })).unwrap_or_else(|error| panic!("{key}: {error}: {value}"));
+        }
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["behavior", "call", "identity", "names", "pack"]);
+    // A schema that takes anything would say nothing.
+    for (key, schema) in toolmark_gateway::schema::all() {
+        let schema = InputSchema::compile(&json!({"type": "object", "properties": {"it": schema}})).expect("a schema");
+        assert!(schema.check(&json!({ "it": 7 })).is_err(), "{key}");
+    }
+    gateway.stop().await;
+}
