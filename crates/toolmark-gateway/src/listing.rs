@@ -244,3 +244,6 @@ fn offer(item: Bytes, key: &str) -> Option<Offer> {
     let key: Arc<str> = object.text(key)?.as_ref().into();
     Some(Offer { key, object })
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolmark_gateway::GatewayBuilder;
 
 use crate::raw::{Raw, scripted, tool};
-use crate::support::{ERAS, Running, read, store};
+use crate::support::{ERAS, Running, read};
 
 fn saying(builder: GatewayBuilder, pack: &str, text: &str) -> GatewayBuilder {
     let server = scripted(json!({"instructions": text}), |method, _| {
@@ -43,28 +43,6 @@ async fn what_servers_say_has_an_end() {
         let text = instructions(&Raw::new(&gateway, era).await.about);
         assert!(text.len() < 20_000 && text.ends_with("Other servers say more than fits here."), "{}", text.len());
         assert!(text.contains("(98000 more characters)"), "{era:?}");
-    }
-    gateway.stop().await;
-}
-
-#[tokio::test]
-async fn they_are_remembered_for_clients_that_come_before_the_servers() {
-    let store = store().await;
-    let builder = || GatewayBuilder::new(read(""), PathBuf::new()).store(store.clone());
-    Running::of(saying(builder(), "one", "Be brief.")).await.stop().await;
-    // The server never answers now.
-    let silent = || {
-        let ((ours, input), (output, theirs)) = (tokio::io::duplex(64), tokio::io::duplex(64));
-        tokio::spawn(async move {
-            let _held = (input, output);
-            std::future::pending::<()>().await;
-        });
-        (theirs, ours)
-    };
-    let builder = builder().built_in("one".parse().expect("a name"), silent).recall().await.expect("a store");
-    let gateway = Running::at_once(builder).await;
-    for era in ERAS {
-        assert!(instructions(&Raw::new(&gateway, era).await.about).contains("> Be brief."), "{era:?}");
     }
     gateway.stop().await;
 }

@@ -42,8 +42,11 @@ pub(crate) fn scripted(about: Value, script: impl Script) -> impl Fn() -> (Duple
                     _ => script(method, &message["params"]),
                 };
                 // What a server says of its own accord, before it answers.
-                for said in answer.iter().filter_map(|answer| answer.as_ref().ok()?.get("$says")?.as_array()).flatten()
-                {
+                let said = match &answer {
+                    Some(Ok(result)) => result["$says"].as_array().cloned().unwrap_or_default(),
+                    _ => Vec::new(),
+                };
+                for said in said {
                     if output.write_all(format!("{said}\n").as_bytes()).await.is_err() {
                         return;
                     }

@@ -216,7 +216,7 @@ async fn a_trusted_publisher_is_taken_at_its_word() {
 
 #[tokio::test]
 async fn what_stands_in_lists_and_results_fits_its_published_schema() {
-    use toolmark_core::schema::InputSchema;
+    use toolmark_core::schema::check::InputSchema;
     let (store, fixture) = (store().await, http_fixture(toolmark_fixture::Era::Both).await);
     let named = "[packs.fixture.tools.echo]\ndisplay_name = { en = \"Echo\", nl = \"Herhaal\" }\n";
     let profile = "[profiles.marked]\nclient = \"generic\"\nlist_meta = \"mark\"\n";
