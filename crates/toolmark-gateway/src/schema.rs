@@ -54,12 +54,12 @@ fn text(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }
 
-fn words(description: &str, words: Vec<&str>) -> Value {
+fn words(description: &str, words: &[&str]) -> Value {
     json!({"enum": words, "description": description})
 }
 
 fn state(states: &[&str]) -> Value {
-    json!({"type": "object", "properties": {"state": words("How the pack stands.", states.to_vec())}, "required": ["state"]})
+    json!({"type": "object", "properties": {"state": words("How the pack stands.", states)}, "required": ["state"]})
 }
 
 fn identity() -> Value {
@@ -80,18 +80,18 @@ fn behavior() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "mutability": words("Whether it changes anything.", Mutability::ALL.iter().map(|word| word.as_str()).collect()),
-            "action": words("What it does.", Action::ALL.iter().map(|word| word.as_str()).collect()),
-            "output_domain": words("What it does it with.", OutputDomain::ALL.iter().map(|word| word.as_str()).collect()),
-            "content_type": words("What it returns.", ContentType::ALL.iter().map(|word| word.as_str()).collect()),
+            "mutability": words("Whether it changes anything.", &Mutability::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>()),
+            "action": words("What it does.", &Action::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>()),
+            "output_domain": words("What it does it with.", &OutputDomain::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>()),
+            "content_type": words("What it returns.", &ContentType::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>()),
             "target": text("What is acted on, in one noun or two."),
             "polarity": text("Which way it goes."),
             "reach": text("How far it reaches."),
             "identity": {"type": "string", "pattern": "^[0-9a-f]{16}$", "description": "The first three in 16 digits."},
-            "source": words("Who says so.", vec!["operator", "publisher", "annotations", "inferred", "models"]),
+            "source": words("Who says so.", &["operator", "publisher", "annotations", "inferred", "models"]),
             "agreement": words(
                 "Whether a second opinion agrees.",
-                vec!["declared", "corroborated", "disputed", "inferred", "unknown"],
+                &["declared", "corroborated", "disputed", "inferred", "unknown"],
             ),
         },
         "required": ["agreement"],
@@ -102,8 +102,8 @@ fn call() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "verdict": words("What was decided.", vec!["allow", "ask", "deny"]),
-            "outcome": words("What became of that.", vec!["run", "answered", "observed", "ask", "refuse"]),
+            "verdict": words("What was decided.", &["allow", "ask", "deny"]),
+            "outcome": words("What became of that.", &["run", "answered", "observed", "ask", "refuse"]),
             "canonical": text("The canonical name of the tool; absent where the call could not be read."),
             "mark": text("The tool in the version that was judged."),
             "code": text("Why there is no result of the tool, as a stable code; `docs/errors/` has a page for each."),
@@ -125,7 +125,7 @@ fn call() -> Value {
                 "items": {
                     "type": "object",
                     "properties": {
-                        "decision": words("What it asks for.", vec!["allow", "ask", "deny"]),
+                        "decision": words("What it asks for.", &["allow", "ask", "deny"]),
                         "code": text("The reason as a stable code."),
                         "message": text("The reason in words."),
                         "facts": {"type": "object", "description": "The reason as data."},

@@ -25,6 +25,7 @@ pub use ledger::{Ledger, LedgerError};
 
 use crate::examine::Examination;
 use crate::pipeline::Arrived;
+use crate::task::Task;
 use crate::workspace::Identity;
 
 /// Something that takes a while.
@@ -53,7 +54,7 @@ impl Asking<'_> {
     pub fn key(&self) -> (AskKey, ArgumentDigest) {
         let request = &self.arrived.request;
         let digest = ArgumentDigest::of(self.arrived.read);
-        let task = request.task.map(|task| task.full_name());
+        let task = request.task.map(Task::full_name);
         (AskKey::of(request.caller.name(), &self.identity.mark, &digest, task, self.policy), digest)
     }
 
