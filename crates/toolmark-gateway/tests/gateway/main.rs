@@ -1,5 +1,5 @@
 //! A real gateway with real servers behind it and clients of both eras in front, none of which share its code.
-#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
+#![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
 mod addresses;
 mod audit;

@@ -45,12 +45,12 @@ async fn fixture() -> (String, Listening) {
     (format!("{}{CONFIG}", by_http("p", &fixture)), fixture)
 }
 
-fn call(tool: &str, task: Value) -> Value {
+fn call(tool: &str, task: &Value) -> Value {
     json!({"name": tool, "arguments": {}, "_meta": {KEY: task}})
 }
 
 async fn runs(client: &Raw<'_>, tool: &str, task: &str) -> bool {
-    let result = client.result("tools/call", call(tool, json!(task))).await;
+    let result = client.result("tools/call", call(tool, &json!(task))).await;
     assert_eq!(result["_meta"]["dev.toolmark/call"]["canonical"], format!("p.{tool}"));
     result["isError"] != true
 }
@@ -105,8 +105,7 @@ async fn a_task_that_nobody_described_is_an_error_and_nothing_runs() {
             (json!({"name": "making"}), "task-name"),
             (json!(null), "task-name"),
         ] {
-            for (method, params) in
-                [("tools/call", call("meta", task.clone())), ("tools/list", json!({"_meta": {KEY: task}}))]
+            for (method, params) in [("tools/call", call("meta", &task)), ("tools/list", json!({"_meta": {KEY: task}}))]
             {
                 let (_, answer) = client.ask(method, params).await;
                 assert_eq!(answer["error"]["code"], -32602, "{era:?} {method} {task}: {answer}");
@@ -127,7 +126,7 @@ async fn a_list_shows_what_the_named_task_lists_and_calls_reach_no_more() {
         let names: Vec<&str> =
             listed["tools"].as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, ["meta"], "{era:?}");
-        let (_, answer) = client.ask("tools/call", call("echo", json!("few"))).await;
+        let (_, answer) = client.ask("tools/call", call("echo", &json!("few"))).await;
         assert_eq!(answer["error"]["data"]["reason"], "unknown_tool", "{era:?}: {answer}");
     }
     gateway.stop().await;
@@ -141,10 +140,10 @@ async fn the_audit_says_which_tasks_held_and_servers_hear_nothing_of_them() {
     let sink = store.audit_sink(SinkSettings { durability: Durability::Strict, ..SinkSettings::new("a-test") });
     let gateway = Running::of(builder.store(store.clone()).audit(sink)).await;
     let client = Raw::at(&gateway, Era::New, "/mcp/making").await;
-    let result = client.result("tools/call", call("meta", json!("read-only"))).await;
+    let result = client.result("tools/call", call("meta", &json!("read-only"))).await;
     assert!(!result["content"].to_string().contains(KEY), "{result}");
     let (alone, plain) = (Raw::new(&gateway, Era::Old).await, Raw::new(&gateway, Era::Old).await);
-    alone.result("tools/call", call("meta", json!("read-only"))).await;
+    alone.result("tools/call", call("meta", &json!("read-only"))).await;
     plain.call("meta", json!({})).await;
     let filter = AuditFilter { rows: true, ..AuditFilter::default() };
     let rows = store.audit(filter, Order::Oldest).all().await.expect("rows");
