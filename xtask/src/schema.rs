@@ -1,5 +1,5 @@
-//! `cargo xtask schema`: writes the JSON schemas to `docs/schema/`, that of `toolmark.toml` and that of what AG-UI says of a tool; tests of their
-//! crates fail when one is stale.
+//! `cargo xtask schema`: writes the JSON schemas to `docs/schema/`, that of `toolmark.toml`, that of what AG-UI says of a tool and those of what
+//! stands in `_meta`; tests of their crates fail when one is stale.
 
 use std::fs;
 use std::process::ExitCode;
@@ -14,14 +14,20 @@ pub(crate) struct Schema {}
 
 impl Schema {
     pub(crate) fn run(&self) -> ExitCode {
-        let all = [("toolmark-config", "toolmark.schema.json"), ("toolmark-agui", "agui-tool.schema.json")];
-        let written = all.map(|(package, page)| write(package, page));
+        let meta = ["identity", "behavior", "names", "pack", "pin", "call", "task"];
+        let mut written = vec![
+            write("toolmark-config", None, "toolmark.schema.json"),
+            write("toolmark-agui", None, "agui-tool.schema.json"),
+        ];
+        written.extend(meta.map(|key| write("toolmark-gateway", Some(key), &format!("meta-{key}.schema.json"))));
         if written.iter().all(|held| *held) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 
-fn write(package: &str, name: &str) -> bool {
-    let printed = cargo(&["run", "--quiet", "--package", package, "--example", "schema"]).output();
+fn write(package: &str, which: Option<&str>, name: &str) -> bool {
+    let mut command = vec!["run", "--quiet", "--package", package, "--example", "schema"];
+    command.extend(which.into_iter().flat_map(|which| ["--", which]));
+    let printed = cargo(&command).output();
     let written = match printed {
         Ok(output) if output.status.success() => {
             fs::write(root().join("docs/schema").join(name), output.stdout).map_err(|error| error.to_string())

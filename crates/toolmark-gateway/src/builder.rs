@@ -418,12 +418,11 @@ fn handles_in(
     let mut made = Handles { packs: HashMap::new(), problems: Vec::new() };
     for (name, settings) in config.packs.iter().filter(|(_, pack)| pack.enabled) {
         let usable = match settings.expand(name, &environment) {
-            Ok(connection) => {
-                PackHandle::configured(name.clone(), settings, &connection, directory, vault, grace).map_err(|why| {
+            Ok(connection) => PackHandle::configured(name.clone(), settings, &connection, directory, vault, grace)
+                .map_err(|why| {
                     let error = PackUnusable { pack: name.to_string(), why: why.clone() };
                     (why, error.report())
-                })
-            }
+                }),
             Err(error) => Err((unset(&error), error.report())),
         };
         let pack = usable.unwrap_or_else(|(why, report)| {

@@ -1,6 +1,7 @@
 //! What a server offers, as it said it: definitions as text, in its order; and the same from the store or the lock, for a server
 //! that is away.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ use toolmark_mcp::upstream::{ListError, ListKind, Listing as Read, Upstream, Ups
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Limits, RawObject};
 use toolmark_store::{DefinitionKind, KnownDefinition, Listing, Store, StoreError};
+
+use crate::shown::shown;
 
 /// The extension of 2026-07-28 that lets calls go on as tasks.
 pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -41,7 +44,14 @@ pub struct Listed {
     pub subscribes: bool,
     /// True when its calls may go on as tasks.
     pub tasks: bool,
+    /// True when it has resources, listed or not.
+    pub reads: bool,
+    /// What it tells those who use it, made safe to show.
+    pub instructions: Option<Arc<str>>,
 }
+
+/// How much of a server's instructions is kept, in characters.
+const INSTRUCTIONS: usize = 2_000;
 
 /// What is remembered of a server beside its lists.
 #[derive(Default, Deserialize)]
@@ -50,6 +60,8 @@ struct About {
     completes: bool,
     subscribes: bool,
     tasks: bool,
+    reads: bool,
+    instructions: Option<Arc<str>>,
 }
 
 /// A resource, a template or a prompt: what it is called by, and all that was said about it.
@@ -75,6 +87,8 @@ impl Listed {
         let mut listed = Self {
             completes: has("completions"),
             subscribes: capabilities.object("resources").is_some_and(|own| own.flag("subscribe") == Some(true)),
+            reads: has("resources"),
+            instructions: upstream.instructions().and_then(|text| instructions(&text)),
             tasks: upstream.era() == Era::Stateless
                 && capabilities.object("extensions").is_some_and(|all| all.get(TASKS).is_some()),
             ..Self::default()
@@ -108,8 +122,8 @@ impl Listed {
             return Ok(None);
         }
         let about: About = known.about.and_then(|about| serde_json::from_str(&about).ok()).unwrap_or_default();
-        let About { completes, subscribes, tasks } = about;
-        let mut listed = Self { completes, subscribes, tasks, ..Self::default() };
+        let About { completes, subscribes, tasks, reads, instructions } = about;
+        let mut listed = Self { completes, subscribes, tasks, reads, instructions, ..Self::default() };
         for definition in definitions {
             let text = Bytes::from(definition.text);
             match definition.kind {
@@ -119,6 +133,8 @@ impl Listed {
                 DefinitionKind::Prompt => listed.prompts.extend(offer(text, "name")),
             }
         }
+        // What was written down by an earlier version does not say so.
+        listed.reads |= !listed.resources.is_empty() || !listed.templates.is_empty();
         Ok(Some(listed))
     }
 
@@ -151,16 +167,21 @@ impl Listed {
             (DefinitionKind::Prompt, &self.prompts),
         ];
         for (kind, offers) in others {
-            let all = offers.iter().map(|offer| definition(kind, offer.key.to_string(), offer.object.raw()));
+            // Of two with one name neither is used, so neither is remembered.
+            let twice = twice(offers);
+            let used = offers.iter().filter(|offer| !twice.contains(&*offer.key));
+            let all = used.map(|offer| definition(kind, offer.key.to_string(), offer.object.raw()));
             definitions.extend(all);
         }
         // A name that a server lists twice is kept once; which of the two is refused anyway.
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         definitions.retain(|one| seen.insert((one.kind, one.name.clone())));
         let about = serde_json::json!({
             "completes": self.completes,
             "subscribes": self.subscribes,
             "tasks": self.tasks,
+            "reads": self.reads,
+            "instructions": self.instructions,
         });
         let about = about.to_string();
         let listing = Listing {
@@ -212,6 +233,19 @@ fn is_broken(error: &UpstreamError) -> bool {
     )
 }
 
+/// The names that a list has more than once.
+pub(crate) fn twice(offers: &[Offer]) -> HashSet<&str> {
+    let mut seen = HashSet::with_capacity(offers.len());
+    offers.iter().filter(|offer| !seen.insert(&*offer.key)).map(|offer| &*offer.key).collect()
+}
+
+/// A server's instructions for models: a JSON string, made safe and bounded.
+fn instructions(text: &[u8]) -> Option<Arc<str>> {
+    let text: String = serde_json::from_slice(text).ok()?;
+    let shown = shown(text.trim(), INSTRUCTIONS);
+    (!shown.is_empty()).then(|| shown.into())
+}
+
 fn offers(items: Vec<Bytes>, key: &str) -> Vec<Offer> {
     let all = items.len();
     let offers: Vec<Offer> = items.into_iter().filter_map(|item| offer(item, key)).collect();
@@ -226,3 +260,6 @@ fn offer(item: Bytes, key: &str) -> Option<Offer> {
     let key: Arc<str> = object.text(key)?.as_ref().into();
     Some(Offer { key, object })
 }
+
+#[cfg(test)]
+mod tests;

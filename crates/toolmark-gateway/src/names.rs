@@ -3,12 +3,14 @@
 //! Names are given at once and written down a moment later. Should another process of the same workspace have given a name to another
 //! tool in that moment, the one that was written first keeps it, and the lists here are made again.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use toolmark_core::catalog::Catalog;
 use toolmark_core::exposure::{ExposeError, ExposedTable, Mode, Profile, Published};
+use toolmark_core::text::visible;
 use toolmark_store::{NameScope, Store, StoreError};
 
 /// The names of all scopes.
@@ -23,6 +25,30 @@ pub(crate) struct Names {
 struct State {
     published: HashMap<NameScope, Published>,
     unsaved: HashSet<NameScope>,
+    /// Whose missing names were told of.
+    told: HashSet<String>,
+}
+
+/// Something beside a tool that is to get a name.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// Who it is.
+    pub(crate) owner: String,
+    /// What its pack calls it.
+    pub(crate) bare: String,
+    /// What it is called where that is not possible, or not wanted.
+    pub(crate) other: String,
+    /// Which of the two.
+    pub(crate) mode: Mode,
+}
+
+/// The names that were given.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    /// One for each, in their order; nothing for one that must be bare while another has its name.
+    pub(crate) names: Vec<Option<String>>,
+    /// Names that some of them had before, with whom they lead to. They are not listed, and still work.
+    pub(crate) former: Vec<(String, String)>,
 }
 
 impl Names {
@@ -33,12 +59,25 @@ impl Names {
             let names = store.names(&scope).await?;
             published.insert(scope, names.published);
         }
-        Ok(Self { state: Mutex::new(State { published, unsaved: HashSet::new() }), bell: Notify::new() })
+        Ok(Self { state: Mutex::new(State { published, ..State::default() }), bell: Notify::new() })
     }
 
-    /// The names of tools for one client.
-    pub(crate) fn table(&self, catalog: &Catalog, profile: &Profile, mode: Mode) -> Result<ExposedTable, ExposeError> {
-        let scope = NameScope::new(profile.name().as_str(), profile.server());
+    /// The names of tools for one client. Names in another way than the usual one are kept apart: what one address wants must not rename
+    /// the tools of another.
+    pub(crate) fn table(
+        &self,
+        catalog: &Catalog,
+        profile: &Profile,
+        mode: Mode,
+        usual: Mode,
+    ) -> Result<ExposedTable, ExposeError> {
+        let client = profile.name().as_str();
+        let kept = match mode == usual {
+            // As names were written down before ways were kept apart, so that those stay what they are.
+            true => Cow::Borrowed(client),
+            false => Cow::Owned(format!("{client}+{}", mode.as_str())),
+        };
+        let scope = NameScope::new(&kept, profile.server());
         let mut state = self.state();
         let known = state.published.entry(scope.clone()).or_default();
         let table = ExposedTable::build(catalog, profile, mode, known)?;
@@ -51,9 +90,8 @@ impl Names {
         Ok(table)
     }
 
-    /// The names of other things. Each is `(owner, wanted, other)`: who it is, the name that it gets if nobody else has it, and the one
-    /// that it gets otherwise.
-    pub(crate) fn of(&self, kind: &str, all: &[(String, String, String)]) -> Vec<String> {
+    /// The names of other things. A name stays until somebody wants names of another kind; whoever was first with one keeps it.
+    pub(crate) fn of(&self, kind: &str, all: &[Wanted]) -> Given {
         let scope = NameScope::new(kind, "");
         let mut state = self.state();
         let known = state.published.entry(scope.clone()).or_default();
@@ -63,28 +101,36 @@ impl Names {
         let current: HashMap<String, String> =
             known.current().map(|(owner, name)| (owner.into(), name.into())).collect();
         let mut after = known.clone();
-        let mut names = Vec::with_capacity(all.len());
-        for (owner, wanted, other) in all {
+        let (mut names, mut refused) = (Vec::with_capacity(all.len()), Vec::new());
+        for wanted in all {
+            let owner = &wanted.owner;
             let free = |name: &str| owners.get(name).is_none_or(|has| has == owner);
-            let name = match current.get(owner) {
-                Some(name) => name.clone(),
-                None if free(wanted) => wanted.clone(),
-                None => {
-                    let more = (2..).map(|number: u32| format!("{other}_{number}"));
-                    let mut names = std::iter::once(other.clone()).chain(more);
-                    names.find(|name| free(name)).unwrap_or_else(|| other.clone())
-                }
+            let name = match current.get(owner).filter(|name| wanted.could_be(name)) {
+                Some(name) => Some(name.clone()),
+                None => wanted.choices().find(|name| free(name)),
             };
-            owners.insert(name.clone(), owner.clone());
-            after.remember(owner, &name);
+            match &name {
+                Some(name) => {
+                    owners.insert(name.clone(), owner.clone());
+                    after.remember(owner, name);
+                }
+                None => refused.push(wanted),
+            }
             names.push(name);
         }
+        let former = after.former().map(|(name, owner)| (name.to_owned(), owner.to_owned())).collect();
         if after != *known {
             *known = after;
             state.unsaved.insert(scope);
             self.bell.notify_one();
         }
-        names
+        for wanted in refused {
+            if state.told.insert(format!("{kind} {}", wanted.owner)) {
+                let name = visible(&wanted.bare, 200);
+                tracing::warn!(kind, name, "it must be bare and another has its name: it is left out");
+            }
+        }
+        Given { names, former }
     }
 
     /// Rung when there is something to write down.
@@ -130,6 +176,30 @@ impl Names {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wanted {
+    /// The names that it may get, the best first.
+    fn choices(&self) -> impl Iterator<Item = String> {
+        let bare = (self.mode != Mode::Prefixed).then(|| self.bare.clone());
+        let more = (2..).map(|number: u32| format!("{}_{number}", self.other));
+        let others = std::iter::once(self.other.clone()).chain(more).take_while(|_| self.mode != Mode::Bare);
+        bare.into_iter().chain(others)
+    }
+
+    /// True for a name that this way of naming could have given.
+    fn could_be(&self, name: &str) -> bool {
+        let numbered = || {
+            let number = name.strip_prefix(&*self.other).and_then(|rest| rest.strip_prefix('_'));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        let (bare, other) = (name == self.bare, || name == self.other || numbered());
+        match self.mode {
+            Mode::Auto => bare || other(),
+            Mode::Prefixed => other(),
+            Mode::Bare => bare,
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use toolmark_mcp::wire::version::Era;
 /// How many entries a page has.
 const PAGE: usize = 1000;
 /// How long clients may keep a list that tells them when it changes, in milliseconds.
-const TTL_MS: u64 = 60_000;
+pub(crate) const TTL_MS: u64 = 60_000;
+/// The same while a pack is starting: what it will list is not known yet.
+pub(crate) const STARTING_TTL_MS: u64 = 1_000;
 /// What our cursors begin with.
 const CURSOR: &str = "tm1.";
 
@@ -17,16 +19,17 @@ const CURSOR: &str = "tm1.";
 pub(crate) struct Pages {
     session: Vec<Bytes>,
     stateless: OnceLock<Vec<Bytes>>,
+    ttl_ms: u64,
 }
 
 impl Pages {
-    /// A list under this name in results.
-    pub(crate) fn new(member: &str, entries: &[Bytes]) -> Self {
-        Self::with_meta(member, entries, None)
+    /// A list under this name in results, which may be kept for so long.
+    pub(crate) fn new(member: &str, entries: &[Bytes], ttl_ms: u64) -> Self {
+        Self::with_meta(member, entries, ttl_ms, None)
     }
 
     /// The same, with something to say about all of them.
-    pub(crate) fn with_meta(member: &str, entries: &[Bytes], meta: Option<&str>) -> Self {
+    pub(crate) fn with_meta(member: &str, entries: &[Bytes], ttl_ms: u64, meta: Option<&str>) -> Self {
         let chunks: Vec<&[Bytes]> = if entries.is_empty() { vec![&[]] } else { entries.chunks(PAGE).collect() };
         let last = chunks.len() - 1;
         let page = |(at, chunk): (usize, &&[Bytes])| {
@@ -48,7 +51,7 @@ impl Pages {
             out.put_slice(b"]}");
             out.freeze()
         };
-        Self { session: chunks.iter().enumerate().map(page).collect(), stateless: OnceLock::new() }
+        Self { session: chunks.iter().enumerate().map(page).collect(), stateless: OnceLock::new(), ttl_ms }
     }
 
     /// A page, whole and ready to be sent; nothing for a cursor that was never given out.
@@ -59,15 +62,17 @@ impl Pages {
         };
         let pages = match era {
             Era::Session => &self.session,
-            Era::Stateless => self.stateless.get_or_init(|| self.session.iter().map(stateless).collect()),
+            Era::Stateless => {
+                self.stateless.get_or_init(|| self.session.iter().map(|page| stateless(page, self.ttl_ms)).collect())
+            }
         };
         pages.get(at).cloned()
     }
 }
 
 /// A page with what the new era wants to know of every list.
-fn stateless(page: &Bytes) -> Bytes {
-    let more = format!(r#"{{"resultType":"complete","ttlMs":{TTL_MS},"cacheScope":"private","#);
+fn stateless(page: &Bytes, ttl_ms: u64) -> Bytes {
+    let more = format!(r#"{{"resultType":"complete","ttlMs":{ttl_ms},"cacheScope":"private","#);
     let rest = page.strip_prefix(b"{").unwrap_or_default();
     Bytes::from([more.as_bytes(), rest].concat())
 }
@@ -79,7 +84,7 @@ mod tests {
     #[test]
     fn every_entry_is_on_one_page_and_only_our_cursors_lead_to_the_next() {
         let entries: Vec<Bytes> = (0..2500).map(|number| Bytes::from(format!("{{\"n\":{number}}}"))).collect();
-        let pages = Pages::new("things", &entries);
+        let pages = Pages::new("things", &entries, TTL_MS);
         let (mut cursor, mut seen): (Option<String>, Vec<u64>) = (None, Vec::new());
         loop {
             let page = pages.get(Era::Stateless, cursor.as_deref()).expect("a page");
@@ -100,7 +105,7 @@ mod tests {
     #[test]
     fn an_empty_list_is_a_page_without_entries() {
         assert_eq!(
-            Pages::new("prompts", &[]).get(Era::Session, None).as_deref(),
+            Pages::new("prompts", &[], TTL_MS).get(Era::Session, None).as_deref(),
             Some(br#"{"prompts":[]}"#.as_slice())
         );
     }

@@ -1,6 +1,7 @@
 //! The other way in: one client on a pair of pipes, within the same limits as those that come over HTTP.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
@@ -22,12 +23,14 @@ pub struct Piped {
 }
 
 impl Piped {
-    /// A way into this gateway, within the limits of its configuration.
+    /// A way into this gateway, within the limits of its configuration. Whoever starts it comes before its packs: what they ask of them waits
+    /// until they have started or failed, but no longer than `patience`.
     ///
     /// # Errors
     /// [`StoreError`] when the store cannot be used.
-    pub async fn new(gateway: Arc<Gateway>) -> Result<Self, StoreError> {
-        let endpoint = Endpoint::new(Arc::new(Front::new(Arc::clone(&gateway))), gateway.settings().await?);
+    pub async fn new(gateway: Arc<Gateway>, patience: Duration) -> Result<Self, StoreError> {
+        let front = Front::new(Arc::clone(&gateway)).patient(patience);
+        let endpoint = Endpoint::new(Arc::new(front), gateway.settings().await?);
         let limiter = Alone::new(&gateway.snapshot().config().gateway.limits);
         Ok(Self { gateway, endpoint, limiter })
     }

@@ -1,31 +1,37 @@
 //! What clients of the gateway get: lists from the snapshot, calls through the pipeline, the rest from the pack that it belongs to.
 
+mod addresses;
 mod ask;
 pub(crate) mod call;
 mod language;
 mod relay;
 mod subscribe;
 mod tasks;
+mod theirs;
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::broadcast;
 use toolmark_core::display::{LanguageTag, Languages};
-use toolmark_core::explain::Explain as _;
+use toolmark_core::explain::{Code, Explain as _};
 use toolmark_mcp::downstream::{
     About, Answer, Caller, Changed, Context, Endpoint, Fault, Incoming, Notification, Service, Spoken,
 };
 use toolmark_mcp::wire::headers::ParamHeaders;
-use toolmark_mcp::wire::{Limits, LogLevel, RawObject, codes};
+use toolmark_mcp::wire::{Limits, LogLevel, RawObject, codes, mentions};
 
 use self::language::Wish;
 use crate::gateway::Gateway;
 use crate::offers::{Kind, Offers};
 use crate::snapshot::Snapshot;
 use crate::view::{View, ViewError, ViewName};
+
+/// The key under which a request names the task that it belongs to.
+const TASK: &str = "dev.toolmark/task";
 
 /// The service behind every address of a gateway.
 #[derive(Debug)]
@@ -36,13 +42,52 @@ pub struct Front {
     listeners: AtomicU64,
     /// The calls that go on as tasks.
     tasks: tasks::Tasks,
+    /// How long requests wait for packs that are starting, where they do.
+    patience: Option<Patience>,
 }
+
+/// Until when requests wait for packs that are starting.
+#[derive(Debug)]
+struct Patience {
+    until: tokio::time::Instant,
+    over: AtomicBool,
+}
+
+/// How much is said of all servers together in `instructions`, in bytes.
+const INSTRUCTIONS: usize = 16 << 10;
 
 impl Front {
     /// Answers for a gateway.
     #[must_use]
     pub fn new(gateway: Arc<Gateway>) -> Self {
-        Self { gateway, levels: Mutex::default(), listeners: AtomicU64::new(1), tasks: tasks::Tasks::default() }
+        Self {
+            gateway,
+            levels: Mutex::default(),
+            listeners: AtomicU64::new(1),
+            tasks: tasks::Tasks::default(),
+            patience: None,
+        }
+    }
+
+    /// The same for a client that starts the gateway itself, and so always comes before the packs: what it asks of them waits until they
+    /// have started or failed, but no longer than this. Who we are is told at once.
+    #[must_use]
+    pub fn patient(mut self, most: Duration) -> Self {
+        let until = tokio::time::Instant::now() + most;
+        self.patience = Some(Patience { until, over: AtomicBool::new(false) });
+        self
+    }
+
+    /// True once nobody waits for packs any more.
+    fn is_settled(&self) -> bool {
+        self.patience.as_ref().is_none_or(|patience| patience.over.load(Ordering::Relaxed))
+    }
+
+    async fn wait_for_packs(&self) {
+        let Some(patience) = &self.patience else { return };
+        // Whoever has waited long enough gets what there is.
+        let _ = tokio::time::timeout_at(patience.until, self.gateway.settled()).await;
+        patience.over.store(true, Ordering::Relaxed);
     }
 
     /// Tells clients of an endpoint what changes, for as long as the gateway lives.
@@ -111,9 +156,9 @@ impl Front {
         page: impl Fn(&Snapshot, &View, Option<&str>) -> Option<(Bytes, Option<LanguageTag>)>,
     ) -> Answer {
         let snapshot = self.gateway.snapshot();
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        let view = match view_of(&snapshot, request) {
             Ok(view) => view,
-            Err(error) => return Answer::Fault(no_view(&error)),
+            Err(fault) => return Answer::Fault(fault),
         };
         let bad = || Answer::fault(codes::INVALID_PARAMS, "this cursor was not given out by this gateway");
         let cursor = match request.params.get("cursor") {
@@ -128,18 +173,15 @@ impl Front {
             Answer::Listed(page, Spoken { language, by_header })
         })
     }
-
-    /// What a caller sees.
-    fn view(&self, caller: &Caller) -> Result<Arc<View>, Fault> {
-        let snapshot = self.gateway.snapshot();
-        snapshot.view(&view_name(caller)).map_err(|error| no_view(&error))
-    }
 }
 
 impl Service for Front {
     #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice")]
     fn call(&self, mut request: Incoming, context: Context) -> impl Future<Output = Answer> + Send {
         async move {
+            if !self.is_settled() {
+                Box::pin(self.wait_for_packs()).await;
+            }
             // Everything but calls is boxed, so that a call makes no room for it.
             match &*request.method {
                 "tools/call" => self.call_tool(&mut request, &context).await,
@@ -159,10 +201,11 @@ impl Service for Front {
     }
 
     fn about(&self, caller: &Caller) -> Arc<About> {
+        let snapshot = self.gateway.snapshot();
         // An address without a view has no tools either, and says so when it is asked for them.
-        match self.view(caller) {
-            Ok(view) => view.about(about),
-            Err(_) => Arc::new(about(self.gateway.snapshot().offers())),
+        match snapshot.view(&view_name(caller)) {
+            Ok(view) => view.about(|offers| about(&snapshot, offers)),
+            Err(_) => Arc::new(about(&snapshot, snapshot.offers())),
         }
     }
 
@@ -183,22 +226,15 @@ impl Service for Front {
     }
 }
 
-fn about(offers: &Offers) -> About {
-    let mut capabilities = vec![r#""tools":{"listChanged":true}"#];
-    if offers.has(Kind::Resource) || offers.has(Kind::Template) {
-        capabilities.push(if offers.subscribes {
-            r#""resources":{"listChanged":true,"subscribe":true}"#
-        } else {
-            r#""resources":{"listChanged":true}"#
-        });
-    }
-    if offers.has(Kind::Prompt) {
-        capabilities.push(r#""prompts":{"listChanged":true}"#);
-    }
-    if offers.completes {
-        capabilities.push(r#""completions":{}"#);
-    }
-    capabilities.push(r#""logging":{}"#);
+/// Who we are. What packs may come to offer is declared whether they do by now or not: old clients hear of it once, at the beginning.
+fn about(snapshot: &Snapshot, offers: &Offers) -> About {
+    let mut capabilities = vec![
+        r#""tools":{"listChanged":true}"#,
+        r#""resources":{"listChanged":true,"subscribe":true}"#,
+        r#""prompts":{"listChanged":true}"#,
+        r#""completions":{}"#,
+        r#""logging":{}"#,
+    ];
     capabilities.push(if offers.tasks {
         r#""extensions":{"dev.toolmark/identity":{},"io.modelcontextprotocol/tasks":{}}"#
     } else {
@@ -211,20 +247,66 @@ fn about(offers: &Offers) -> About {
                 .as_bytes(),
         ),
         capabilities: object(text),
-        instructions: None,
-        ttl_ms: 60_000,
+        instructions: instructions(snapshot, offers),
+        ttl_ms: snapshot.ttl_ms(),
         public: false,
     }
 }
 
+/// What the servers of packs tell those who use them, each under its pack's name. Every line of theirs is marked, so that no server can
+/// speak for another, or for us.
+fn instructions(snapshot: &Snapshot, offers: &Offers) -> Option<String> {
+    let mut text = String::new();
+    for pack in offers.packs() {
+        let Some(own) = snapshot.instructions(pack) else { continue };
+        let quoted: String = own.lines().map(|line| format!("> {}\n", line.trim_end())).collect();
+        let part = format!("The server of the pack `{pack}` says:\n{quoted}\n");
+        if text.len() + part.len() > INSTRUCTIONS {
+            text.push_str("Other servers say more than fits here.\n");
+            break;
+        }
+        text.push_str(&part);
+    }
+    (!text.is_empty()).then(|| text.trim_end().to_owned())
+}
+
 fn view_name(caller: &Caller) -> ViewName {
     let binding = caller.binding();
-    ViewName { task: binding.task.clone(), profile: binding.profile.clone() }
+    ViewName { task: binding.task.clone(), profile: binding.profile.clone(), narrowed: None }
+}
+
+/// What a request sees: what its address shows, and of that only what fits the task that it names itself.
+fn view_of(snapshot: &Snapshot, request: &Incoming) -> Result<Arc<View>, Fault> {
+    let name = ViewName { narrowed: named_task(&request.params)?, ..view_name(&request.caller) };
+    snapshot.view(&name).map_err(|error| no_view(&error))
+}
+
+/// The task that a request names in its `_meta`.
+fn named_task(params: &RawObject) -> Result<Option<String>, Fault> {
+    // Few requests name one, so few are looked through.
+    if !params.get("_meta").is_some_and(|meta| mentions(meta, TASK.as_bytes())) {
+        return Ok(None);
+    }
+    let meta = params.object("_meta").unwrap_or_else(RawObject::empty);
+    match meta.get(TASK) {
+        None => Ok(None),
+        Some(_) => match meta.text(TASK) {
+            Some(name) => Ok(Some(name.into_owned())),
+            None => {
+                let message = format!("`_meta[\"{TASK}\"]` is not the name of a task");
+                Err(Fault::new(codes::INVALID_PARAMS, message).coded(Code::new("task-name")))
+            }
+        },
+    }
 }
 
 /// Why nothing can be shown or called at an address.
 fn no_view(error: &ViewError) -> Fault {
-    Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())
+    let code = match error {
+        ViewError::Task(_) => codes::INVALID_PARAMS,
+        _ => codes::INTERNAL_ERROR,
+    };
+    Fault::new(code, error.to_string()).coded(error.code())
 }
 
 /// Text of ours as an object; an empty one for what is none, which ours always is.

@@ -15,6 +15,7 @@ use crate::listing::Listed;
 use crate::names::Names;
 use crate::offers::Offers;
 use crate::pack::{PackHandle, PackState};
+use crate::pages::{STARTING_TTL_MS, TTL_MS};
 use crate::view::{View, ViewError, ViewName};
 
 /// An immutable view of the gateway. A new one takes its place when anything changes.
@@ -91,6 +92,17 @@ impl Snapshot {
         self.away.get(pack)
     }
 
+    /// How long clients may keep its lists: only shortly while packs are starting, since nobody knows yet what those will list.
+    pub(crate) fn ttl_ms(&self) -> u64 {
+        let starting = self.away.values().any(|state| *state == PackState::Starting);
+        if starting { STARTING_TTL_MS } else { TTL_MS }
+    }
+
+    /// What the server of a pack tells those who use it.
+    pub(crate) fn instructions(&self, pack: &PackName) -> Option<&str> {
+        self.listed.get(pack)?.instructions.as_deref()
+    }
+
     /// Who was given which name.
     pub(crate) fn exposed_names(&self) -> &Names {
         &self.names
@@ -148,7 +160,12 @@ impl Snapshot {
         let order = self.config.packs.iter().map(|(name, _)| name);
         let rest = self.listed.keys().filter(|name| self.config.packs.get(name).is_none());
         let listed = |name| self.listed.get_key_value(name).map(|(name, listed)| (name, &**listed));
-        Offers::of(&self.names, &order.chain(rest).filter_map(listed), shown)
+        let named = |pack: &PackName| {
+            let own = self.config.packs.get(pack);
+            let prefix = own.and_then(|own| own.prefix.clone()).unwrap_or_else(|| pack.to_string());
+            (prefix, own.and_then(|own| own.exposure).unwrap_or(self.config.names.exposure))
+        };
+        Offers::of(&self.names, &order.chain(rest).filter_map(listed), shown, named, self.ttl_ms())
     }
 }
 

@@ -21,7 +21,7 @@ use toolmark_mcp::wire::params::meta;
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, Limits, RawObject, write};
 use toolmark_policy::pattern::Glob;
-use toolmark_runtime::Task;
+use toolmark_runtime::{Task, UnknownTask};
 
 use crate::offers::Offers;
 use crate::pages::Pages;
@@ -34,6 +34,8 @@ pub struct ViewName {
     pub task: Option<String>,
     /// One of `[profiles]`, or the name of a client.
     pub profile: Option<String>,
+    /// The task that a request names itself, beside that of its address.
+    pub narrowed: Option<String>,
 }
 
 /// One address.
@@ -62,6 +64,9 @@ pub enum ViewError {
     /// The profile leaves no room for names.
     #[error(transparent)]
     Profile(#[from] ParseProfileError),
+    /// A request names a task that nobody described.
+    #[error(transparent)]
+    Task(#[from] UnknownTask),
     /// There was a task or profile of this name, and there is none any more.
     #[error("there is no {kind} `{name}` any more")]
     Gone {
@@ -100,10 +105,20 @@ impl View {
                 Some(Arc::clone(found.map_err(|_| ViewError::gone("task", task))?))
             }
         };
+        // Both hold: whoever names a task asks for less than the address gives, never for more.
+        let task = match name.narrowed.as_deref() {
+            None => task,
+            Some(asked) => {
+                let asked = snapshot.workspace().tasks().find(asked)?;
+                Some(task.map_or_else(|| Arc::clone(asked), |own| Arc::new(own.and(asked))))
+            }
+        };
         let catalog = catalog(snapshot, written);
-        let table = snapshot.exposed_names().table(&catalog, &profile, mode)?;
-        let listed = Listed::of(config.tasks.iter().find(|(own, _)| Some(own.as_str()) == task_name));
-        let rows: Vec<Exposed<'_>> = table.listed().filter(|row| listed.shows(row)).collect();
+        let table = snapshot.exposed_names().table(&catalog, &profile, mode, config.names.exposure)?;
+        let listed_by =
+            |name: Option<&str>| Listed::of(config.tasks.iter().find(|(own, _)| Some(own.as_str()) == name));
+        let (listed, narrowed) = (listed_by(task_name), listed_by(name.narrowed.as_deref()));
+        let rows: Vec<Exposed<'_>> = table.listed().filter(|row| listed.shows(row) && narrowed.shows(row)).collect();
         let names = rows.iter().map(|row| (row.tool.canonical().clone(), row.name.to_string())).collect();
         let wanted = written.and_then(|profile| profile.list_meta).unwrap_or(config.gateway.list_meta);
         let more = Said::of(wanted, rows.len());
@@ -119,7 +134,7 @@ impl View {
             None => Arc::clone(snapshot.offers()),
             Some(packs) => Arc::new(snapshot.offers_of(|pack| packs.contains(pack))),
         };
-        let tools = Pages::with_meta("tools", &tools, more.meta(None).as_deref());
+        let tools = Pages::with_meta("tools", &tools, snapshot.ttl_ms(), more.meta(None).as_deref());
         let in_languages = RwLock::default();
         Ok(Self { table, names, task, tools, in_languages, more, offers, headers, about: OnceLock::new() })
     }
@@ -187,7 +202,7 @@ impl View {
             let tools: Vec<Bytes> =
                 rows.map(|row| shown(snapshot, row.tool, row.name.as_str(), self.more, Some(&useful))).collect();
             let meta = self.more.meta(Some(best));
-            let pages = Arc::new(Pages::with_meta("tools", &tools, meta.as_deref()));
+            let pages = Arc::new(Pages::with_meta("tools", &tools, snapshot.ttl_ms(), meta.as_deref()));
             let mut all = self.in_languages.write().unwrap_or_else(PoisonError::into_inner);
             // Whoever asks for every order of languages gets them, and pays with its own time.
             if all.len() < MOST_LANGUAGES {
@@ -210,6 +225,7 @@ impl Explain for ViewError {
         match self {
             Self::Names(error) => error.code(),
             Self::Profile(error) => error.code(),
+            Self::Task(error) => error.code(),
             Self::Gone { .. } => Code::new("address-gone"),
         }
     }
@@ -218,6 +234,7 @@ impl Explain for ViewError {
         match self {
             Self::Names(error) => error.why(),
             Self::Profile(error) => error.why(),
+            Self::Task(error) => error.why(),
             Self::Gone { .. } => "the configuration changed; without it, calls would be judged by nothing".into(),
         }
     }
@@ -226,6 +243,7 @@ impl Explain for ViewError {
         match self {
             Self::Names(error) => error.fix(),
             Self::Profile(error) => error.fix(),
+            Self::Task(error) => error.fix(),
             Self::Gone { .. } => "connect to an address that the configuration has, or put it back".into(),
         }
     }

@@ -50,6 +50,10 @@ impl CallObserver for Back {
         self.0.release_stream();
     }
 
+    fn visited(&self, elicitation: &str) {
+        self.0.visited(elicitation);
+    }
+
     fn can_answer(&self, question: &upstream::Question) -> bool {
         let params = question.params.as_ref().map_or(&b"{}"[..], |params| params.raw());
         self.0.can_ask(&question.method, params).is_ok()

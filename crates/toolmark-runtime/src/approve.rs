@@ -25,6 +25,7 @@ pub use ledger::{Ledger, LedgerError};
 
 use crate::examine::Examination;
 use crate::pipeline::Arrived;
+use crate::task::Task;
 use crate::workspace::Identity;
 
 /// Something that takes a while.
@@ -53,7 +54,7 @@ impl Asking<'_> {
     pub fn key(&self) -> (AskKey, ArgumentDigest) {
         let request = &self.arrived.request;
         let digest = ArgumentDigest::of(self.arrived.read);
-        let task = request.task.map(|task| task.name().as_str());
+        let task = request.task.map(Task::full_name);
         (AskKey::of(request.caller.name(), &self.identity.mark, &digest, task, self.policy), digest)
     }
 
@@ -81,7 +82,7 @@ impl Asking<'_> {
             bound: EffectBound::of(facts),
             reasons: self.examination.verdict().to_json().get("reasons").cloned().unwrap_or_default(),
             changes: self.changes.to_vec(),
-            task: request.task.map(|task| task.name().to_string()),
+            task: request.task.map(|task| task.full_name().to_owned()),
             policy: self.policy.to_owned(),
             created: now,
             expires,

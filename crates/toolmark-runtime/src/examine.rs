@@ -219,7 +219,17 @@ impl Workspace {
         for reason in answer.reasons {
             verdict = verdict.and(reason);
         }
-        (verdict, answer.allows)
+        let mut allows = answer.allows;
+        // Invariant: of two tasks the stricter word counts, and a rule answers only where it does for both.
+        if let Some(also) = task.and_then(Task::also) {
+            let request = Request { task: Some(also), ..*request };
+            let (other, allowed) = self.weigh_fully(prepared, &request, facts, None);
+            let new: Vec<Reason> =
+                other.reasons().iter().filter(|reason| !verdict.reasons().contains(reason)).cloned().collect();
+            verdict = new.into_iter().fold(verdict, Verdict::and);
+            allows.retain(|permission| allowed.contains(permission));
+        }
+        (verdict, allows)
     }
 
     /// Which other tool fits what a refused call wanted to do.

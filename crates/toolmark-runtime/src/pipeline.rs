@@ -16,6 +16,7 @@ use crate::examine::{Examination, ForeignTool, Outcome, Request};
 use crate::origin::Origin;
 use crate::record::{Both, End, NotKept, Record, Recorder, Stray, Timings};
 use crate::refusal::Refusal;
+use crate::task::Task;
 use crate::workspace::{Identity, Workspace};
 
 /// Who is asked and who keeps records. The workspace comes with each call, so that a call ends under the one it began with.
@@ -427,7 +428,7 @@ impl<'a> Entry<'a> {
             identity: self.identity,
             caller,
             origin: self.arrived.origin,
-            task: task.map(|task| task.name().as_str()),
+            task: task.map(Task::full_name),
             arguments: self.arrived.read,
             arguments_size: self.arrived.size,
             body: arguments,

@@ -19,6 +19,10 @@ pub struct TaskName(Arc<str>);
 pub struct Task {
     name: TaskName,
     expectation: Expectation,
+    /// What has to hold as well.
+    also: Option<Arc<Task>>,
+    /// The names of all that has to hold.
+    full_name: Arc<str>,
 }
 
 /// Every task that can be named, the built-in `read-only` among them.
@@ -50,7 +54,33 @@ impl Task {
     /// A task with what is expected of it.
     #[must_use]
     pub fn new(name: TaskName, expectation: Expectation) -> Self {
-        Self { name, expectation }
+        let full_name = Arc::clone(&name.0);
+        Self { name, expectation, also: None, full_name }
+    }
+
+    /// Both at once, under both names: a call has to fit either of them, and is judged by the rules for either.
+    #[must_use]
+    pub fn and(&self, other: &Arc<Self>) -> Self {
+        if self.name == other.name {
+            return self.clone();
+        }
+        let also = match &self.also {
+            Some(also) => Arc::new(also.and(other)),
+            None => Arc::clone(other),
+        };
+        let full_name = format!("{}+{}", self.name, also.full_name).into();
+        Self { also: Some(also), full_name, ..self.clone() }
+    }
+
+    /// What has to hold as well.
+    pub(crate) fn also(&self) -> Option<&Self> {
+        self.also.as_deref()
+    }
+
+    /// The name under which records keep it: its own, or all names with `+` between them.
+    #[must_use]
+    pub fn full_name(&self) -> &str {
+        &self.full_name
     }
 
     /// Its name.
@@ -82,6 +112,19 @@ impl Tasks {
             name: visible(name, 80),
             known: self.0.keys().map(ToString::to_string).collect(),
         })
+    }
+
+    /// The task that records keep under this name, which may be several at once.
+    ///
+    /// # Errors
+    /// [`UnknownTask`], for the first that nobody described.
+    pub fn recorded(&self, name: &str) -> Result<Arc<Task>, UnknownTask> {
+        let mut names = name.split('+');
+        let mut task = Arc::clone(self.find(names.next().unwrap_or_default())?);
+        for name in names {
+            task = Arc::new(task.and(self.find(name)?));
+        }
+        Ok(task)
     }
 
     /// All of them, by name.

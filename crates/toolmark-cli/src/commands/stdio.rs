@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::sync::oneshot;
 use toolmark_core::explain::Explain;
 use toolmark_core::exposure::ProfileName;
@@ -30,7 +29,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How long what is left of them may take to end.
 const LAST_MOMENT: Duration = Duration::from_millis(200);
 
-/// How long a client's first question waits for servers that are starting.
+/// How long a client's first list waits for servers that are starting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
@@ -111,26 +110,20 @@ async fn converse(
     arguments: &Stdio,
     gateway: &Arc<Gateway>,
     followed: Option<Followed>,
-    mut end: oneshot::Receiver<()>,
+    end: oneshot::Receiver<()>,
 ) -> Result<(), Failure> {
     if let Some(task) = &arguments.task {
         let snapshot = gateway.snapshot();
         let found = snapshot.workspace().tasks().find(task).map(|_| ());
         found.map_err(|error| Failure::Refused(Exit::BadInput, Box::new(error.report())))?;
     }
-    let mut input = BufReader::new(tokio::io::stdin());
-    tokio::select! {
-        _ = tokio::time::timeout(PATIENCE, gateway.settled()) => {}
-        () = left(&mut input) => return Ok(()),
-        _ = &mut end => return Ok(()),
-    }
     let binding = Binding { task: arguments.task.clone(), profile: arguments.profile.clone() };
-    let piped = Piped::new(Arc::clone(gateway)).await;
+    let piped = Piped::new(Arc::clone(gateway), PATIENCE).await;
     let piped = piped.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let ended = async {
         let _ = end.await;
     };
-    let done = piped.serve(input, tokio::io::stdout(), binding, ended);
+    let done = piped.serve(tokio::io::stdin(), tokio::io::stdout(), binding, ended);
     let done = match followed {
         Some(followed) => tokio::select! {
             done = done => done,
@@ -139,12 +132,4 @@ async fn converse(
         None => done.await,
     };
     Ok(done?)
-}
-
-/// Waits for a client that goes without having said anything. What one says that does is kept for whoever reads.
-async fn left(input: &mut BufReader<tokio::io::Stdin>) {
-    match input.fill_buf().await {
-        Ok([]) | Err(_) => {}
-        Ok(_) => std::future::pending().await,
-    }
 }

@@ -10,6 +10,7 @@ use toolmark_mcp::downstream::Changed;
 
 use super::Gateway;
 use crate::listing::Listed;
+use crate::offers;
 use crate::pack::{News, PackHandle, PackState};
 
 /// How long packs that start wait for each other.
@@ -29,8 +30,9 @@ impl Gateway {
                         taken.push(done);
                     }
                     News::Resource(pack, uri) => {
-                        let uri = self.snapshot().offers().exposed_resource(&pack, uri);
-                        let _ = self.changes.send(Changed::Resource(uri.into()));
+                        // Each client hears of the address that it watches.
+                        let all = self.snapshot().offers().watched(&pack, uri);
+                        self.tell(all.into_iter().map(|uri| Changed::Resource(uri.into())));
                     }
                     // Lists say which packs are away.
                     News::State => moved = true,
@@ -71,6 +73,10 @@ impl Gateway {
             // One that was replaced in the meantime has nothing to say any more.
             let current = state.packs.get(name).is_some_and(|current| Arc::ptr_eq(current, &pack));
             if current && state.listed.get(name).is_none_or(|known| **known != listed) {
+                let told = state.listed.get(name).map(|known| offers::problems(name, known)).unwrap_or_default();
+                for problem in offers::problems(name, &listed).iter().filter(|problem| !told.contains(problem)) {
+                    tracing::warn!("{problem}");
+                }
                 state.listed.insert(name.clone(), Arc::new(listed));
                 state.unsaved.insert(name.clone());
             }

@@ -37,6 +37,7 @@ impl Titles {
         &self,
         member: &str,
         texts: &[Bytes],
+        ttl_ms: u64,
         default: &LanguageTag,
         languages: &Languages,
     ) -> Option<(Arc<Pages>, LanguageTag)> {
@@ -47,7 +48,7 @@ impl Titles {
             let entries: Vec<Bytes> =
                 texts.iter().zip(&self.names).map(|(text, names)| titled(text, names, default, &useful)).collect();
             let meta = json!({ meta::CONTENT_LANGUAGE: best }).to_string();
-            let pages = Arc::new(Pages::with_meta(member, &entries, Some(&meta)));
+            let pages = Arc::new(Pages::with_meta(member, &entries, ttl_ms, Some(&meta)));
             let mut all = self.in_languages.write().unwrap_or_else(PoisonError::into_inner);
             if all.len() < MOST_LANGUAGES {
                 all.insert(useful, Arc::clone(&pages));

@@ -15,15 +15,15 @@ use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember, Via
 use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, Upstream, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
-use toolmark_mcp::wire::{RawObject, ResultType, codes, write};
+use toolmark_mcp::wire::{Change, RawObject, ResultType, RpcError, codes, mentions, write};
 use toolmark_policy::Caller;
 use toolmark_runtime::approve::Pass;
 use toolmark_runtime::{
-    Arrived, Brought, DispatchError, DispatchErrorKind, Origin, Passage, Request, Settled, Stray, StrayKind,
+    Arrived, Brought, DispatchError, DispatchErrorKind, Origin, Passage, Request, Settled, Stray, StrayKind, Task,
 };
 
 use super::ask::{Person, handed, wanted};
-use super::{Front, no_view, object, view_name};
+use super::{Front, TASK, addresses, object, theirs, view_of};
 use crate::pack::{PackHandle, PackState};
 use crate::snapshot::Snapshot;
 use crate::telemetry::{self, CallSpan};
@@ -35,7 +35,7 @@ const CALL: &str = "dev.toolmark/call";
 /// What a pack answered.
 enum Output {
     Result(RawObject),
-    Fault(Fault),
+    Error(RpcError),
 }
 
 impl Front {
@@ -48,9 +48,9 @@ impl Front {
         let traced = span.clone().map(|span| self.gateway.pipeline().also(span));
         let pipeline = traced.as_ref().unwrap_or_else(|| self.gateway.pipeline());
         let snapshot = self.gateway.snapshot();
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        let view = match view_of(&snapshot, request) {
             Ok(view) => view,
-            Err(error) => return Answer::Fault(no_view(&error)),
+            Err(fault) => return Answer::Fault(fault),
         };
         let params = match CallParams::of(&request.params) {
             Ok(params) => params,
@@ -70,7 +70,7 @@ impl Front {
             tool,
             caller,
             origin,
-            task: view.task().map(|task| task.name().as_str()),
+            task: view.task().map(Task::full_name),
             arguments_size: raw.len(),
             kind,
         };
@@ -116,9 +116,7 @@ impl Front {
                         unfinished: result.result_type() == ResultType::InputRequired,
                         bytes: result.raw(),
                     },
-                    Output::Fault(fault) => {
-                        Brought { failed: true, unfinished: false, bytes: fault.message.as_bytes() }
-                    }
+                    Output::Error(error) => Brought { failed: true, unfinished: false, bytes: error.object().raw() },
                 },
                 |edited| {
                     let headers = headers(edited.as_deref());
@@ -128,21 +126,31 @@ impl Front {
             .await;
         match settled {
             Err(error) => Answer::Fault(Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())),
-            Ok(Settled::Ran(Output::Fault(fault), _)) => Answer::Fault(fault),
+            Ok(Settled::Ran(Output::Error(error), passage)) => match theirs::for_the_client(&error, request) {
+                Some(fault) => Answer::Fault(fault),
+                None => {
+                    let meta = meta(&snapshot, tool, &passage, Some(theirs::CODE), Some(&error));
+                    failure(&theirs::told(&error, params.name()), meta)
+                }
+            },
             Ok(Settled::Handed(question, _)) => handed(&question),
             Ok(Settled::Ran(Output::Result(result), passage)) if result.result_type() == ResultType::InputRequired => {
                 wanted(&result, passage.pass.and_then(|pass| pass.run))
             }
             Ok(Settled::Ran(Output::Result(result), passage)) => {
                 let result = self.tasks.note(&request.caller, tool, result);
-                let value = meta(&snapshot, tool, &passage, None).freeze();
+                let result = match tool.pack().and_then(|pack| snapshot.pack(pack)) {
+                    Some(pack) => addresses::of_call(view.offers(), pack.name(), result),
+                    None => result,
+                };
+                let value = meta(&snapshot, tool, &passage, None, None).freeze();
                 Answer::WithMeta(result, MetaMember { key: CALL, value })
             }
             Ok(Settled::Refused(refusal, passage)) => {
-                failure(refusal.text(), meta(&snapshot, tool, &passage, Some(refusal.code())))
+                failure(refusal.text(), meta(&snapshot, tool, &passage, Some(refusal.code()), None))
             }
             Ok(Settled::Failed(error, passage)) => {
-                failure(&error.text(params.name()), meta(&snapshot, tool, &passage, Some(error.code().as_str())))
+                failure(&error.text(params.name()), meta(&snapshot, tool, &passage, Some(error.code().as_str()), None))
             }
         }
     }
@@ -169,7 +177,7 @@ async fn dispatch(
     span: Option<&CallSpan>,
 ) -> Result<Output, DispatchError> {
     let (pack, upstream) = reach(snapshot, tool)?;
-    let meta = span.map(|span| span.meta(request));
+    let meta = meta_for_server(request, span);
     let mut replaced: Vec<(&str, &[u8])> = meta.iter().map(|meta| ("_meta", &**meta)).collect();
     replaced.extend(edited.iter().map(|arguments| ("arguments", arguments.as_bytes())));
     let sent = UpstreamRequest {
@@ -189,14 +197,26 @@ async fn dispatch(
     match reply {
         Ok(Reply::Result(result)) => Ok(Output::Result(result)),
         Ok(Reply::Error(error)) => {
-            let fault = Fault::from(error);
-            if let Some(span) = span {
-                span.faulted(fault.code);
+            if let (Some(span), Some(code)) = (span, error.code()) {
+                span.faulted(code);
             }
-            Ok(Output::Fault(fault))
+            Ok(Output::Error(error))
         }
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// The `_meta` that a server sees, where it is not the client's own. The task is named for us: a gateway behind may know no such task.
+fn meta_for_server(request: &Incoming, span: Option<&CallSpan>) -> Option<Bytes> {
+    let spanned = span.map(|span| span.meta(request));
+    if !request.params.get("_meta").is_some_and(|meta| mentions(meta, TASK.as_bytes())) {
+        return spanned;
+    }
+    let own = match spanned {
+        Some(meta) => object(meta),
+        None => request.params.object("_meta")?,
+    };
+    Some(own.rewrite(&[Change::Remove(TASK)]))
 }
 
 /// The pack of a tool and the connection to it, where calls may go to it now.
@@ -293,7 +313,7 @@ fn unknown(snapshot: &Snapshot, view: &View, name: &str) -> (StrayKind, Fault) {
 }
 
 /// What became of a call, for `_meta`.
-fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>) -> BytesMut {
+fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>, error: Option<&RpcError>) -> BytesMut {
     let verdict = passage.verdict.decision();
     let mut out = BytesMut::with_capacity(256);
     out.put_slice(br#"{"verdict":"#);
@@ -309,6 +329,9 @@ fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>)
     if let Some(code) = code {
         out.put_slice(br#","code":"#);
         write::quote_into(&mut out, code);
+    }
+    if let Some(error) = error {
+        theirs::put(&mut out, error);
     }
     if let Some(pass) = &passage.pass {
         approved(&mut out, pass);

@@ -12,16 +12,17 @@ use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, RawObject, codes, write};
 
 use super::call::{admitted, note};
-use super::{Front, no_view, object, view_name};
+use super::theirs::passed_on;
+use super::{Front, addresses, object, view_of};
 use crate::offers::Kind;
 use crate::snapshot::Snapshot;
 
 impl Front {
     pub(super) async fn relay_resource(&self, request: Incoming, context: Context) -> Answer {
         let snapshot = self.gateway.snapshot();
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        let view = match view_of(&snapshot, &request) {
             Ok(view) => view,
-            Err(error) => return Answer::Fault(no_view(&error)),
+            Err(fault) => return Answer::Fault(fault),
         };
         let Some(uri) = request.params.text("uri") else {
             return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `uri`");
@@ -30,14 +31,17 @@ impl Front {
             return Answer::Fault(not_found(&uri, request.era()));
         };
         let changes = [("uri", own.clone())];
-        relay(&snapshot, pack, &request, context, &changes, Some(&own)).await
+        match relay(&snapshot, pack, &request, context, &changes, Some(&own)).await {
+            Answer::Result(result) => Answer::Result(addresses::of_read(view.offers(), pack, (&own, &uri), result)),
+            other => other,
+        }
     }
 
     pub(super) async fn relay_prompt(&self, request: Incoming, context: Context) -> Answer {
         let snapshot = self.gateway.snapshot();
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        let view = match view_of(&snapshot, &request) {
             Ok(view) => view,
-            Err(error) => return Answer::Fault(no_view(&error)),
+            Err(fault) => return Answer::Fault(fault),
         };
         let Some(name) = request.params.text("name") else {
             return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `name`");
@@ -46,14 +50,17 @@ impl Front {
             return Answer::fault(codes::INVALID_PARAMS, format!("there is no prompt `{}`", visible(&name, 200)));
         };
         let own = found.own.to_string();
-        relay(&snapshot, &found.pack, &request, context, &[("name", own.clone())], Some(&own)).await
+        match relay(&snapshot, &found.pack, &request, context, &[("name", own.clone())], Some(&own)).await {
+            Answer::Result(result) => Answer::Result(addresses::of_prompt(view.offers(), &found.pack, result)),
+            other => other,
+        }
     }
 
     pub(super) async fn relay_completion(&self, request: Incoming, context: Context) -> Answer {
         let snapshot = self.gateway.snapshot();
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        let view = match view_of(&snapshot, &request) {
             Ok(view) => view,
-            Err(error) => return Answer::Fault(no_view(&error)),
+            Err(fault) => return Answer::Fault(fault),
         };
         let Some(reference) = request.params.object("ref") else {
             return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `ref`");
@@ -123,7 +130,7 @@ async fn send(
     note(handle, reply.as_ref().err());
     match reply {
         Ok(Reply::Result(result)) => Answer::Result(result),
-        Ok(Reply::Error(error)) => Answer::Fault(error.into()),
+        Ok(Reply::Error(error)) => Answer::Fault(passed_on(&error, request)),
         Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
     }
 }

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use toolmark_core::names::PackName;
+use serde_json::Value;
 use toolmark_mcp::downstream::{Answer, Context, Incoming};
-use toolmark_mcp::upstream::Reply;
-use toolmark_mcp::wire::{LogLevel, RawObject, codes};
+use toolmark_mcp::upstream::{Reply, Upstream};
+use toolmark_mcp::wire::version::Era;
+use toolmark_mcp::wire::{Change, LogLevel, RawObject, codes};
 
 use super::relay::not_found;
-use super::{Front, no_view, view_name};
+use super::theirs::passed_on;
+use super::{Front, object, view_of};
 use crate::gateway::Gateway;
 use crate::pack::PackHandle;
 use crate::wishes::Holder;
@@ -22,9 +24,9 @@ impl Front {
         let Some(uri) = request.params.text("uri") else {
             return Answer::fault(codes::INVALID_PARAMS, "the parameters have no `uri`");
         };
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        let view = match view_of(&snapshot, request) {
             Ok(view) => view,
-            Err(error) => return Answer::Fault(no_view(&error)),
+            Err(fault) => return Answer::Fault(fault),
         };
         let Some((pack, own)) = view.offers().resource(&uri) else {
             return Answer::Fault(not_found(&uri, request.era()));
@@ -44,40 +46,45 @@ impl Front {
         };
         match told {
             Ok(Reply::Result(result)) => Answer::Result(result),
-            Ok(Reply::Error(error)) => Answer::Fault(error.into()),
+            Ok(Reply::Error(error)) => Answer::Fault(passed_on(&error, request)),
             Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
         }
     }
 
-    /// Accepts whatever a new client wants to hear of, and watches its resources for as long as it listens.
+    /// Accepts what a new client wants to hear of, and watches its resources for as long as it listens. What cannot be watched is left out
+    /// of what is accepted.
     pub(super) async fn listen(&self, request: &Incoming, context: &Context) -> Answer {
         let wanted = request.params.object("notifications").unwrap_or_else(RawObject::empty);
         let uris =
             wanted.get("resourceSubscriptions").and_then(|uris| serde_json::from_slice::<Vec<String>>(uris).ok());
         let snapshot = self.gateway.snapshot();
-        let view = match snapshot.view(&view_name(&request.caller)) {
+        let view = match view_of(&snapshot, request) {
             Ok(view) => view,
-            Err(error) => return Answer::Fault(no_view(&error)),
+            Err(fault) => return Answer::Fault(fault),
         };
         let holder = Holder::Listener(self.listeners.fetch_add(1, Ordering::Relaxed));
-        let mut packs: Vec<PackName> = Vec::new();
+        let mut watched: Vec<String> = Vec::new();
         for uri in uris.unwrap_or_default() {
             let Some((pack, own)) = view.offers().resource(&uri) else { continue };
             let Some(handle) = snapshot.pack(pack.as_str()) else { continue };
-            let Some(upstream) = handle.upstream() else { continue };
+            let Some(upstream) = handle.upstream().filter(|upstream| tells(upstream)) else { continue };
             match handle.wishes().watch(&upstream, &own, holder.clone()).await {
-                Ok(Reply::Result(_)) => packs.push(pack.clone()),
+                Ok(Reply::Result(_)) => watched.push(uri),
                 Ok(Reply::Error(_)) | Err(_) => tracing::debug!(%pack, "a resource cannot be watched"),
             }
         }
-        if !packs.is_empty() {
+        if !watched.is_empty() {
             let (gateway, over) = (Arc::clone(&self.gateway), context.cancelled());
             tokio::spawn(async move {
                 over.cancelled().await;
                 release(&gateway, &holder).await;
             });
         }
-        Answer::Result(wanted)
+        if wanted.get("resourceSubscriptions").is_none() {
+            return Answer::Result(wanted);
+        }
+        let watched = Value::from(watched).to_string();
+        Answer::Result(object(wanted.rewrite(&[Change::Set("resourceSubscriptions", watched.as_bytes())])))
     }
 
     /// A session chooses the least important log messages it takes.
@@ -112,6 +119,13 @@ impl Front {
             });
         }
     }
+}
+
+/// Whether a server tells about single resources. One of the old era says so when it is asked to.
+fn tells(upstream: &Upstream) -> bool {
+    let capabilities = upstream.capabilities();
+    let declared = || capabilities.object("resources").is_some_and(|own| own.flag("subscribe") == Some(true));
+    upstream.era() == Era::Session || declared()
 }
 
 /// What servers are told. Each client is sent only what it wants, so they hear what the most curious one wants; who has not chosen

@@ -1,8 +1,9 @@
 //! What is at which address, and who is let in.
 
 use bytes::Bytes;
-use http::{Method, Request, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
@@ -17,6 +18,42 @@ pub(crate) async fn send(
     headers: &[(&str, &str)],
     body: Value,
 ) -> (StatusCode, String) {
+    let (status, _, body) = sent(gateway, method, path, headers, body).await;
+    (status, body)
+}
+
+/// The same with the headers of the answer.
+pub(crate) async fn sent(
+    gateway: &Running,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Value,
+) -> (StatusCode, http::HeaderMap, String) {
+    let response = answered(gateway, method, path, headers, body).await;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let body = response.into_body().collect().await.expect("a body").to_bytes();
+    (status, headers, String::from_utf8_lossy(&body).into_owned())
+}
+
+/// The body of an answer, while it comes.
+pub(crate) async fn open(
+    gateway: &Running,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Value,
+) -> Incoming {
+    answered(gateway, method, path, headers, body).await.into_body()
+}
+
+async fn answered(
+    gateway: &Running,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Value,
+) -> Response<Incoming> {
     let mut request = Request::builder().method(method).uri(format!("http://{}{path}", gateway.address));
     request =
         request.header("content-type", "application/json").header("accept", "application/json, text/event-stream");
@@ -26,10 +63,7 @@ pub(crate) async fn send(
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let request = request.body(Full::new(Bytes::from(body))).expect("a request");
     let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-    let response = client.request(request).await.expect("an answer");
-    let status = response.status();
-    let body = response.into_body().collect().await.expect("a body").to_bytes();
-    (status, String::from_utf8_lossy(&body).into_owned())
+    client.request(request).await.expect("an answer")
 }
 
 /// A request of 2026-07-28.

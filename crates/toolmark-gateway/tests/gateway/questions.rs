@@ -59,9 +59,9 @@ async fn nobody_is_asked_while_calls_of_two_people_are_under_way() {
         let gateway = Running::start(&by_stdio("fixture", &["--era", "old"])).await;
         let (alice, bob) = (gateway.client_at(era, "/mcp/claude-code").await, gateway.client(era).await);
         let work = async {
-            let refused = alice.call_tool(request("ask_user", json!({ "question": "Which color?" }))).await;
-            let Err(ServiceError::McpError(error)) = refused else { panic!("{era:?} client: {refused:?}") };
-            let why = error.message;
+            let refused = call(&alice, "ask_user", json!({ "question": "Which color?" })).await;
+            assert_eq!(refused.is_error, Some(true), "{era:?} client");
+            let why = text(&refused);
             assert!(why.contains("requests of different callers are under way"), "{era:?} client: {why}");
             for somebody in [&alice, &bob] {
                 assert!(somebody.service().heard().is_empty(), "{era:?} client");

@@ -41,6 +41,15 @@ impl Running {
     pub(crate) async fn of(builder: GatewayBuilder) -> Self {
         let gateway = builder.start().expect("the gateway starts");
         gateway.settled().await;
+        Self::listening(gateway).await
+    }
+
+    /// A gateway whose packs may still be starting.
+    pub(crate) async fn at_once(builder: GatewayBuilder) -> Self {
+        Self::listening(builder.start().expect("the gateway starts")).await
+    }
+
+    async fn listening(gateway: Arc<Gateway>) -> Self {
         let serve = Serve::bind(Arc::clone(&gateway), (Ipv4Addr::LOCALHOST, 0).into()).await.expect("a free port");
         let (address, stop) = (serve.address(), CancellationToken::new());
         let task = tokio::spawn(serve.run(stop.clone()));

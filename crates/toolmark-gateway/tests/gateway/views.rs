@@ -157,6 +157,48 @@ async fn one_pack_may_be_prefixed_where_others_are_not() {
     let client = gateway.client(Era::New).await;
     let names = names(&client).await;
     assert!(names.contains(&"first__echo".to_owned()) && names.contains(&"echo".to_owned()), "{names:?}");
+    // Prompts are named as tools are.
+    let prompts = client.list_all_prompts().await.expect("prompts");
+    for name in ["first__test_simple_prompt", "test_simple_prompt"] {
+        assert!(prompts.iter().any(|prompt| prompt.name == name), "{name}: {prompts:?}");
+        assert!(client.get_prompt(rmcp::model::GetPromptRequestParams::new(name)).await.is_ok(), "{name}");
+    }
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_prefixed_from_now_on_still_answers_to_its_name() {
+    let fixture = http_fixture(toolmark_fixture::Era::Both).await;
+    let config = by_http("one", &fixture);
+    let gateway = Running::start(&config).await;
+    let client = gateway.client(Era::New).await;
+    let prompts = client.list_all_prompts().await.expect("prompts");
+    assert!(prompts.iter().any(|prompt| prompt.name == "test_simple_prompt"), "{prompts:?}");
+    gateway.gateway.reload(read(&format!("{config}exposure = \"prefixed\"\n")), None).await.expect("a reload");
+    // Clients keep lists for a while, so a new one looks.
+    let client = gateway.client(Era::New).await;
+    let prompts = client.list_all_prompts().await.expect("prompts");
+    assert!(prompts.iter().all(|prompt| prompt.name.starts_with("one__")), "{prompts:?}");
+    let before = rmcp::model::GetPromptRequestParams::new("test_simple_prompt");
+    assert!(client.get_prompt(before).await.is_ok());
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_profile_that_names_tools_in_another_way_renames_none_elsewhere() {
+    let (store, fixture) = (store().await, http_fixture(toolmark_fixture::Era::Both).await);
+    let profile = "[profiles.x]\nclient = \"generic\"\nexposure = \"prefixed\"\n";
+    let config = format!("{}{profile}", by_http("one", &fixture));
+    let gateway = Running::start_with(&config, &store).await;
+    let has = async |gateway: &Running, path: &str, name: &str| {
+        names(&gateway.client_at(Era::New, path).await).await.contains(&name.to_owned())
+    };
+    assert!(has(&gateway, "/mcp", "echo").await && has(&gateway, "/mcp/x", "one__echo").await);
+    gateway.gateway.reload(read(&config), None).await.expect("a reload");
+    assert!(has(&gateway, "/mcp", "echo").await && has(&gateway, "/mcp/x", "one__echo").await);
+    gateway.stop().await;
+    let gateway = Running::start_with(&config, &store).await;
+    assert!(has(&gateway, "/mcp", "echo").await && has(&gateway, "/mcp/x", "one__echo").await);
     gateway.stop().await;
 }
 
@@ -187,7 +229,8 @@ async fn a_long_list_says_less_of_each_tool_unless_all_is_wanted_and_tells_so() 
     for (count, told) in [(250, true), (251, false)] {
         let builder = GatewayBuilder::new(read(profile), PathBuf::new());
         let many = tools(count);
-        let gateway = Running::of(builder.built_in("p".parse().expect("a name"), move || with_tools(many.clone()))).await;
+        let gateway =
+            Running::of(builder.built_in("p".parse().expect("a name"), move || with_tools(many.clone()))).await;
         for (path, all) in [("/mcp", told), ("/mcp/whole", true)] {
             let list = gateway.client_at(Era::New, path).await.list_tools(None).await.expect("tools");
             assert_eq!(list.tools.len(), count);
@@ -201,4 +244,43 @@ async fn a_long_list_says_less_of_each_tool_unless_all_is_wanted_and_tells_so() 
         }
         gateway.stop().await;
     }
+}
+
+#[tokio::test]
+async fn what_stands_in_lists_and_results_fits_its_published_schema() {
+    use toolmark_core::schema::check::InputSchema;
+    let (store, fixture) = (store().await, http_fixture(toolmark_fixture::Era::Both).await);
+    let named = "[packs.fixture.tools.echo]\ndisplay_name = { en = \"Echo\", nl = \"Herhaal\" }\n";
+    let profile = "[profiles.marked]\nclient = \"generic\"\nlist_meta = \"mark\"\n";
+    let config = format!("{}{named}{profile}", by_http("fixture", &fixture));
+    let gateway = Running::start_with(&config, &store).await;
+    let client = gateway.client(Era::New).await;
+    let tools = client.list_all_tools().await.expect("tools");
+    let marked = gateway.client_at(Era::New, "/mcp/marked").await.list_all_tools().await.expect("tools");
+    let mut metas: Vec<_> = tools.into_iter().chain(marked).filter_map(|tool| tool.meta).collect();
+    metas.extend(call(&client, "echo", json!({ "text": "a" })).await.meta);
+    metas.extend(call(&client, "fail", json!({})).await.meta);
+    let reader = gateway.client_at(Era::New, "/mcp/read-only").await;
+    metas.extend(call(&reader, "crash", json!({})).await.meta);
+    gateway.stop().await;
+    drop(fixture);
+    let gateway = Running::start_with(&config, &store).await;
+    let away = gateway.client(Era::New).await.list_all_tools().await.expect("tools");
+    metas.extend(away.into_iter().filter_map(|tool| tool.meta));
+    let mut seen = std::collections::BTreeSet::new();
+    for (key, schema) in toolmark_gateway::schema::all() {
+        let whole = json!({"type": "object", "properties": {"it": schema}});
+        let schema = InputSchema::compile(&whole).expect("a schema");
+        for value in metas.iter().filter_map(|meta| meta.0.get(&format!("dev.toolmark/{key}"))) {
+            seen.insert(key);
+            schema.check(&json!({ "it": value })).unwrap_or_else(|error| panic!("{key}: {error}: {value}"));
+        }
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["behavior", "call", "identity", "names", "pack"]);
+    // A schema that takes anything would say nothing.
+    for (key, schema) in toolmark_gateway::schema::all() {
+        let schema = InputSchema::compile(&json!({"type": "object", "properties": {"it": schema}})).expect("a schema");
+        assert!(schema.check(&json!({ "it": 7 })).is_err(), "{key}");
+    }
+    gateway.stop().await;
 }

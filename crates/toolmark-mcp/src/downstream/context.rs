@@ -70,6 +70,13 @@ impl Context {
         }
     }
 
+    /// Tells the client that a page was visited to which it sent its user, also after the call is over. Only 2025-11-25 has a word for that.
+    pub fn visited(&self, elicitation: &str) {
+        if let (ProtocolVersion::V2025_11_25, Some(session)) = (self.exchange.version, &self.exchange.session) {
+            session.visited(elicitation);
+        }
+    }
+
     /// Reports progress under the token of the client, whatever token the parameters have.
     pub fn progress(&self, params: &RawObject) {
         if let Some(token) = self.progress_token() {

@@ -26,6 +26,8 @@ pub enum Changed {
     Resources,
     /// The content of one resource.
     Resource(Arc<str>),
+    /// A page that the user was sent to (2025-11-25): somebody was there.
+    Visited(Arc<str>),
 }
 
 /// What a client asked to hear of.
@@ -51,6 +53,7 @@ struct State {
     prompts: bool,
     resources: bool,
     updated: VecDeque<Arc<str>>,
+    visited: VecDeque<Arc<str>>,
     /// Who waits; the last one is told, since a message goes out on one stream only.
     readers: Vec<(u64, Waker)>,
     closed: bool,
@@ -59,16 +62,19 @@ struct State {
 impl Changed {
     /// As a notification; on a stream of `subscriptions/listen` it says which.
     pub(super) fn write(&self, subscription: Option<&Id>) -> Bytes {
-        let (method, uri) = match self {
+        let (method, of) = match self {
             Self::Tools => ("notifications/tools/list_changed", None),
             Self::Prompts => ("notifications/prompts/list_changed", None),
             Self::Resources => ("notifications/resources/list_changed", None),
-            Self::Resource(uri) => ("notifications/resources/updated", Some(uri)),
+            Self::Resource(uri) => ("notifications/resources/updated", Some((br#"{"uri":"#.as_slice(), uri))),
+            Self::Visited(page) => {
+                ("notifications/elicitation/complete", Some((br#"{"elicitationId":"#.as_slice(), page)))
+            }
         };
         let mut params = BytesMut::new();
-        if let Some(uri) = uri {
-            params.put_slice(br#"{"uri":"#);
-            write::quote_into(&mut params, uri);
+        if let Some((key, text)) = of {
+            params.put_slice(key);
+            write::quote_into(&mut params, text);
         }
         if let Some(subscription) = subscription {
             params.put_slice(if params.is_empty() { b"{" } else { b"," });
@@ -118,6 +124,7 @@ impl Interest {
             Changed::Prompts => self.prompts,
             Changed::Resources => self.resources,
             Changed::Resource(uri) => self.uris.contains(&**uri),
+            Changed::Visited(_) => false,
         }
     }
 
@@ -160,6 +167,9 @@ impl Inbox {
                     state.updated.clear();
                     state.resources = true;
                 }
+                // Who hears of so many pages at once listens to none; they are all still there when it comes back to its call.
+                Changed::Visited(page) if state.visited.len() < UPDATES => state.visited.push_back(Arc::clone(page)),
+                Changed::Visited(_) => {}
             }
             state.readers.pop()
         };
@@ -188,7 +198,8 @@ impl Inbox {
         } else if std::mem::take(&mut state.resources) {
             Some(Changed::Resources)
         } else {
-            state.updated.pop_front().map(Changed::Resource)
+            let visited = state.visited.pop_front().map(Changed::Visited);
+            visited.or_else(|| state.updated.pop_front().map(Changed::Resource))
         };
         if next.is_some() || state.closed {
             return Poll::Ready(next);
@@ -203,7 +214,8 @@ impl Inbox {
         let waker = {
             let mut state = self.state();
             state.readers.retain(|(other, _)| *other != reader);
-            let waiting = state.tools || state.prompts || state.resources || !state.updated.is_empty();
+            let told = state.updated.is_empty() && state.visited.is_empty();
+            let waiting = state.tools || state.prompts || state.resources || !told;
             if waiting { state.readers.pop() } else { None }
         };
         if let Some((_, waker)) = waker {

@@ -134,11 +134,18 @@ impl Session {
     pub(super) fn tell(&self, change: &Changed) {
         let wanted = match change {
             Changed::Resource(uri) => self.state().subscribed.as_ref().is_some_and(|all| all.contains(&**uri)),
+            // It concerns one session, which is told by itself.
+            Changed::Visited(_) => false,
             _ => true,
         };
         if wanted && self.initialized.load(Ordering::Relaxed) {
             self.inbox.add(change);
         }
+    }
+
+    /// Tells the client that its user visited a page.
+    pub(super) fn visited(&self, elicitation: &str) {
+        self.inbox.add(&Changed::Visited(elicitation.into()));
     }
 
     /// Enters a call; `None` if one with this id is running.

@@ -16,12 +16,14 @@ use super::list::ListKind;
 use super::patience::Clock;
 use super::questions::{Abandoned, OpenQuestion};
 use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
+use super::visits::Pages;
 use crate::wire::{Change, Id, Limits, Message, RawObject, ReadMessageError};
 
 /// The requests that are under way.
 pub(crate) struct Desk {
     calls: Mutex<HashMap<u64, Call>>,
     abandoned: Mutex<VecDeque<Abandoned>>,
+    pub(super) pages: Mutex<Pages>,
     events: EventSender,
     limits: Limits,
 }
@@ -63,7 +65,7 @@ pub(crate) trait Outlet: Send + Sync {
 impl Desk {
     pub(crate) fn new(events: EventSender, bytes: usize) -> Arc<Self> {
         let limits = Limits { bytes, depth: Limits::DEEPEST };
-        Arc::new(Self { calls: Mutex::default(), abandoned: Mutex::default(), events, limits })
+        Arc::new(Self { calls: Mutex::default(), abandoned: Mutex::default(), pages: Mutex::default(), events, limits })
     }
 
     pub(crate) fn limits(&self) -> Limits {
@@ -150,6 +152,9 @@ impl Desk {
             Message::Error { id, error } => {
                 let id = id.and_then(|id| id.as_number());
                 let id = id.or(if let Source::Call(call) = source { Some(call) } else { None });
+                if let Some(id) = id {
+                    self.note_pages(id, &error);
+                }
                 Ok(id.map(|id| (id, Reply::Error(error))))
             }
             Message::Notification { method, params } => {
@@ -188,6 +193,7 @@ impl Desk {
             "notifications/prompts/list_changed" => self.events.send(UpstreamEvent::ListChanged(ListKind::Prompts)),
             "notifications/resources/list_changed" => self.events.send(UpstreamEvent::ListChanged(ListKind::Resources)),
             "notifications/resources/updated" => self.events.send(UpstreamEvent::ResourceUpdated(params.into_raw())),
+            "notifications/elicitation/complete" => self.visited(&params),
             "notifications/cancelled" => {
                 if let Some(id) = params.slice("requestId").and_then(|id| Id::read(&id)) {
                     self.withdraw(&id);

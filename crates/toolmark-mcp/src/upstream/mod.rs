@@ -17,6 +17,7 @@ mod questions;
 mod request;
 mod stdio;
 mod subscribe;
+mod visits;
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -94,6 +94,7 @@ impl Desk {
         let mut calls = self.concerned(source, Some(&question))?.into_iter();
         let (call, observer) = calls.next().ok_or(Unasked::Nothing)?;
         let over = self.register(call, id)?;
+        self.note_question(&question, &observer);
         // Only these can have caused it, whatever else is sent while it waits.
         let others: Vec<u64> = calls.map(|(call, _)| call).collect();
         // Whichever of them it was waits for the answer, and its server with it.

@@ -58,6 +58,11 @@ pub trait CallObserver: Send + Sync {
     /// dropped when the request ends or the server takes its question back.
     fn ask(&self, question: Question) -> BoxFuture<'static, Answer>;
 
+    /// The server says that a page was visited which it sent this caller's user to (2025-11-25). The request may be long over.
+    fn visited(&self, elicitation: &str) {
+        let _ = elicitation;
+    }
+
     /// Whether a question has a chance to be answered through this request.
     fn can_answer(&self, question: &Question) -> bool {
         let _ = question;

@@ -17,6 +17,6 @@ pub mod write;
 pub use id::Id;
 pub use level::LogLevel;
 pub use message::{Message, RpcError};
-pub use object::{Change, RawObject, ResultType, read_items};
+pub use object::{Change, RawObject, ResultType, mentions, read_items};
 pub use refusal::{ReadMessageError, ReadMessageErrorKind};
 pub use scan::Limits;

@@ -332,6 +332,12 @@ pub(crate) fn read_quoted(written: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str::<String>(written).ok().map(Cow::Owned)
 }
 
+/// Whether JSON text holds these bytes anywhere: a quick look before a slow one. What is written with escapes is not found.
+#[must_use]
+pub fn mentions(raw: &[u8], bytes: &[u8]) -> bool {
+    memchr::memmem::find(raw, bytes).is_some()
+}
+
 /// The items of an array as they were written; `None` if it is no array.
 #[must_use]
 pub fn read_items(raw: &Bytes) -> Option<Vec<Bytes>> {

@@ -3,6 +3,7 @@ use toolmark_core::gate::{Expectation, OnMismatch, Preset};
 use toolmark_policy::{PolicyConfig, Rule};
 
 use super::*;
+use crate::task::Tasks;
 use crate::testing::{catalog, workspace};
 use crate::workspace::WorkspaceBuilder;
 
@@ -84,6 +85,63 @@ fn what_is_kept_about_a_tool_holds_only_for_what_it_was_found_for() {
     assert_eq!(of(None), Decision::Allow);
     assert_eq!(of(Some(plain.tasks().find("read-only").unwrap())), Decision::Allow);
     assert_eq!(of(Some(&foreign)), Decision::Deny);
+}
+
+/// Invariant: of two tasks the stricter word counts, whichever comes first, and a rule answers only where it does for both.
+#[test]
+fn a_call_under_two_tasks_has_to_fit_both() {
+    let task = |name: &str, pattern: &str, otherwise| {
+        let expectation = Expectation::new(name, vec![pattern.parse().unwrap()], otherwise);
+        Arc::new(Task::new(name.parse().unwrap(), expectation))
+    };
+    let (reads, writes) = (task("reads", "PURE|*|*", OnMismatch::Deny), task("writes", "MUTATES|*|*", OnMismatch::Ask));
+    let anything = task("anything", "*|*|*", OnMismatch::Deny);
+    let both = |one: &Arc<Task>, other: &Arc<Task>| Arc::new(one.and(other));
+    let barred = Rule::builder(Decision::Deny).id("barred").tool("tracker.list_issues").task("anything").build();
+    let found = workspace(vec![barred.unwrap()]);
+    let plain = workspace(Vec::new());
+    let decide = |workspace: &Workspace, task: &Arc<Task>| {
+        let tool = workspace.catalog().find("tracker.list_issues", |_| true).unwrap();
+        let arguments = json!({});
+        let request = Request { tool, arguments: &arguments, task: Some(task), caller: Caller::new("alice") };
+        workspace.examine(&request).unwrap().verdict().decision()
+    };
+    for (one, other) in [(&reads, &writes), (&writes, &reads)] {
+        assert_eq!(decide(&plain, &both(one, other)), Decision::Ask);
+    }
+    for (one, other) in [(&reads, &anything), (&anything, &reads)] {
+        assert_eq!(decide(&plain, &both(one, other)), Decision::Allow);
+        assert_eq!(decide(&found, &both(one, other)), Decision::Deny, "rules for either task hold");
+    }
+    assert_eq!(decide(&plain, &both(&both(&reads, &anything), &writes)), Decision::Ask);
+
+    let allowed = Rule::builder(Decision::Allow).id("sweeps").tool("db.write_query").task("anything");
+    let allowed = allowed.effect("MUTATES|DELETE").effect("unbounded").build().unwrap();
+    let answering = workspace(vec![allowed]);
+    let sweep = json!({"query": "DELETE FROM users"});
+    let outcome = |task: &Arc<Task>| {
+        let tool = answering.catalog().find("db.write_query", |_| true).unwrap();
+        let request = Request { tool, arguments: &sweep, task: Some(task), caller: Caller::new("alice") };
+        answering.examine(&request).unwrap().outcome()
+    };
+    assert!(matches!(outcome(&anything), Outcome::Answered(_)));
+    let other = task("other", "*|*|*", OnMismatch::Deny);
+    assert_eq!((outcome(&both(&anything, &other)), outcome(&both(&other, &anything))), (Outcome::Ask, Outcome::Ask));
+}
+
+#[test]
+fn tasks_that_hold_together_are_recorded_under_all_their_names() {
+    let mut tasks = Tasks::default();
+    for name in ["one", "two"] {
+        let expectation = Expectation::new(name, vec!["*|*|*".parse().unwrap()], OnMismatch::Deny);
+        tasks.insert(Task::new(name.parse().unwrap(), expectation));
+    }
+    let of = |name: &str| Arc::clone(tasks.find(name).unwrap());
+    let all = of("one").and(&of("two")).and(&of("read-only")).and(&of("two"));
+    assert_eq!(all.full_name(), "one+two+read-only");
+    assert_eq!(*tasks.recorded("one+two+read-only").unwrap(), all);
+    assert_eq!(of("one").and(&of("one")), *of("one"));
+    assert!(tasks.recorded("one+three").is_err() && tasks.recorded("one+").is_err());
 }
 
 /// Invariant: a rule that allows answers a default that asks, and nothing else; the verdict stays what it is.

@@ -175,8 +175,9 @@ impl<'w> Replay<'w> {
         }
         let task = match call.task.as_deref() {
             None => None,
-            Some(name) => Some(&**self.workspace.tasks().find(name).map_err(|_| NotJudged::NoTask)?),
+            Some(name) => Some(self.workspace.tasks().recorded(name).map_err(|_| NotJudged::NoTask)?),
         };
+        let task = task.as_deref();
         let caller = Caller::new(call.caller.as_deref().unwrap_or_default());
         let caller = call.session.as_deref().map_or(caller, |session| caller.in_session(session));
         let found = match (arguments, &judged) {

@@ -66,3 +66,15 @@ fn an_interest_is_what_both_sides_want() {
     assert!(both.wants(&Changed::Tools) && both.wants(&Changed::Resource("a:2".into())));
     assert!(!both.wants(&Changed::Prompts) && !both.wants(&Changed::Resource("a:1".into())));
 }
+
+#[test]
+fn a_page_that_was_visited_is_told_before_updates_and_to_no_listener() {
+    let inbox = Inbox::default();
+    inbox.add(&Changed::Resource("a:b".into()));
+    inbox.add(&Changed::Visited("e1".into()));
+    assert_eq!(drain(&inbox), [Changed::Visited("e1".into()), Changed::Resource("a:b".into())]);
+    let written: serde_json::Value = serde_json::from_slice(&Changed::Visited("e1".into()).write(None)).unwrap();
+    assert_eq!(written["method"], "notifications/elicitation/complete");
+    assert_eq!(written["params"], serde_json::json!({"elicitationId": "e1"}));
+    assert!(!Interest { tools: true, ..Interest::default() }.wants(&Changed::Visited("e1".into())));
+}
