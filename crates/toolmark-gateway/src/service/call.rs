@@ -129,7 +129,7 @@ impl Front {
             Ok(Settled::Ran(Output::Error(error), passage)) => match theirs::for_the_client(&error, request) {
                 Some(fault) => Answer::Fault(fault),
                 None => {
-                    let meta = meta(&snapshot, tool, &passage, Some(theirs::CODE), Some(&error));
+                    let meta = meta(&snapshot, tool, &passage, Some(theirs::CODE.as_str()), Some(&error));
                     failure(&theirs::told(&error, params.name()), meta)
                 }
             },

@@ -3,6 +3,7 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use serde_json::{Value, json};
+use toolmark_core::explain::Code;
 use toolmark_mcp::downstream::{Fault, Incoming};
 use toolmark_mcp::wire::version::{Era, ProtocolVersion};
 use toolmark_mcp::wire::{RpcError, codes};
@@ -10,7 +11,7 @@ use toolmark_mcp::wire::{RpcError, codes};
 use crate::shown::shown;
 
 /// The stable code of a failure that a server reported as an error of the protocol.
-pub(super) const CODE: &str = "upstream-error";
+pub(super) const CODE: Code = Code::new("upstream-error");
 
 /// How much of a message is passed on, in characters.
 const MESSAGE: usize = 2_000;
@@ -68,7 +69,7 @@ pub(super) fn passed_on(error: &RpcError, request: &Incoming) -> Fault {
         | codes::MISSING_CAPABILITY
         | codes::URL_ELICITATION_REQUIRED
         | codes::UNSUPPORTED_VERSION => {
-            let data = json!({"code": CODE, "upstream": described(error)}).to_string();
+            let data = json!({"code": CODE.as_str(), "upstream": described(error)}).to_string();
             Fault { data: Some(Bytes::from(data)), ..fault(error, codes::INTERNAL_ERROR) }
         }
         _ => fault(error, code),

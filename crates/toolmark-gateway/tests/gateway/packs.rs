@@ -94,7 +94,8 @@ async fn a_pack_that_lacks_a_variable_or_a_file_keeps_no_other_from_running_and_
         assert!(why.starts_with(says), "{why}");
         let (_, ready) = send(&gateway, http::Method::GET, "/readyz", &[], serde_json::Value::Null).await;
         let ready: serde_json::Value = serde_json::from_str(&ready).expect("JSON");
-        assert_eq!(ready, json!({"ready": true, "packs": {"ill": "unavailable", "well": "ready"}}));
+        assert_eq!(ready["ready"], true);
+        assert_eq!(ready["packs"], json!({"ill": "unavailable", "well": "ready"}));
         let client = gateway.client(Era::New).await;
         let tools = client.list_all_tools().await.expect("tools");
         let listed = tools.iter().find(|tool| tool.name == "ill__echo").expect("what it listed is still listed");

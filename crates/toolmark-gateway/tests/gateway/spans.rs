@@ -331,8 +331,9 @@ async fn an_error_of_json_rpc_is_told_by_its_code() {
     let (receiver, fixture) = (Receiver::start(StatusCode::OK).await, http_fixture(toolmark_fixture::Era::Both).await);
     let config = format!("[policy]\npreset = \"observe\"\n{}{}", receiver.config(), by_http("fixture", &fixture));
     let gateway = Running::start(&config).await;
-    let refused = gateway.client(Era::New).await.call_tool(request("blob", json!({ "bytes": 1_u64 << 40 }))).await;
-    assert!(refused.is_err(), "{refused:?}");
+    // The model reads it as a failure of the tool; whoever watches sees what it was.
+    let failed = call(&gateway.client(Era::New).await, "blob", json!({ "bytes": 1_u64 << 40 })).await;
+    assert_eq!(failed.is_error, Some(true), "{failed:?}");
     gateway.stop().await;
     for span in [receiver.span("tools/call fixture.blob"), receiver.sent("tools/call fixture.blob")] {
         let said = attributes(&span.attributes);
