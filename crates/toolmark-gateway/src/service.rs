@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::broadcast;
+use toolmark_config::values::ListMeta;
 use toolmark_core::display::{LanguageTag, Languages};
 use toolmark_core::explain::{Code, Explain as _};
 use toolmark_mcp::downstream::{
@@ -29,6 +30,9 @@ use crate::gateway::Gateway;
 use crate::offers::{Kind, Offers};
 use crate::snapshot::Snapshot;
 use crate::view::{View, ViewError, ViewName};
+
+/// The key under which a list says how much it says, and a request for one how much it wants.
+pub(crate) const LIST: &str = "dev.toolmark/list";
 
 /// The key under which a request names the task that it belongs to.
 const TASK: &str = "dev.toolmark/task";
@@ -51,6 +55,18 @@ pub struct Front {
 struct Patience {
     until: tokio::time::Instant,
     over: AtomicBool,
+}
+
+/// How much a request for a list wants to be told of each tool.
+fn asked(request: &Incoming) -> Result<Option<ListMeta>, Fault> {
+    let Some(list) = request.params.object("_meta").and_then(|meta| meta.slice(LIST)) else { return Ok(None) };
+    let said = RawObject::read(list, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).ok();
+    let word = said.as_ref().and_then(|said| said.text("meta")).and_then(|word| ListMeta::of_word(&word));
+    word.map(Some).ok_or_else(|| {
+        let words = ListMeta::WORDS.join("`, `");
+        let message = format!("`_meta[\"{LIST}\"]` must be an object with `meta`, one of `{words}`");
+        Fault::new(codes::INVALID_PARAMS, message).coded(Code::new("list-meta"))
+    })
 }
 
 /// How much is said of all servers together in `instructions`, in bytes.
@@ -107,11 +123,15 @@ impl Front {
     }
 
     fn list_tools(&self, request: &Incoming) -> Answer {
-        let era = request.era();
+        let (era, asked) = (request.era(), asked(request));
+        let asked = match asked {
+            Ok(asked) => asked,
+            Err(fault) => return Answer::Fault(fault),
+        };
         self.list_in(
             request,
-            |view, cursor| view.page(era, cursor),
-            |snapshot, view, languages, cursor| view.page_in(snapshot, languages, era, cursor),
+            |snapshot, view, cursor| view.page(snapshot, asked, era, cursor),
+            |snapshot, view, languages, cursor| view.page_in(snapshot, languages, asked, era, cursor),
         )
     }
 
@@ -119,7 +139,7 @@ impl Front {
         let era = request.era();
         self.list_in(
             request,
-            |view, cursor| view.offers().page(kind, era, cursor),
+            |_, view, cursor| view.offers().page(kind, era, cursor),
             |snapshot, view, languages, cursor| view.offers().page_in(kind, snapshot.labels(), languages, era, cursor),
         )
     }
@@ -128,13 +148,14 @@ impl Front {
     fn list_in(
         &self,
         request: &Incoming,
-        plain: impl Fn(&View, Option<&str>) -> Option<Bytes>,
+        plain: impl Fn(&Snapshot, &View, Option<&str>) -> Option<Bytes>,
         translated: impl Fn(&Snapshot, &View, &Languages, Option<&str>) -> Option<(Bytes, Option<LanguageTag>)>,
     ) -> Answer {
         let snapshot = self.gateway.snapshot();
         let names = &snapshot.config().names;
         let by_header = language::counts_header(request, names);
-        let plain = |_: &Snapshot, view: &View, cursor: Option<&str>| Some((plain(view, cursor)?, None));
+        let plain =
+            |snapshot: &Snapshot, view: &View, cursor: Option<&str>| Some((plain(snapshot, view, cursor)?, None));
         match language::wish(request, names) {
             Ok(Wish::Any) => self.page(request, by_header, plain),
             Ok(Wish::In(languages)) => {

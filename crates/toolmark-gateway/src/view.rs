@@ -25,6 +25,7 @@ use toolmark_runtime::{Task, UnknownTask};
 
 use crate::offers::Offers;
 use crate::pages::Pages;
+use crate::service::LIST;
 use crate::snapshot::Snapshot;
 
 /// Which address, as far as it decides what is seen.
@@ -44,10 +45,12 @@ pub struct View {
     names: HashMap<CanonicalName, String>,
     task: Option<Arc<Task>>,
     tools: Pages,
-    /// The same lists with titles in languages that were asked for.
-    in_languages: RwLock<HashMap<Languages, Arc<Pages>>>,
+    /// The same list as it was asked for: with titles in some languages, or with more or less said of each tool.
+    as_asked: RwLock<HashMap<(Said, Option<Languages>), Arc<Pages>>>,
     /// How much is said of each tool.
     more: Said,
+    /// Whether requests may ask for more or less of that.
+    left_to_us: bool,
     offers: Arc<Offers>,
     /// Which arguments are repeated in headers, by the names of tools; only tools that have any.
     headers: HashMap<String, Arc<ParamHeaders>>,
@@ -135,8 +138,8 @@ impl View {
             Some(packs) => Arc::new(snapshot.offers_of(|pack| packs.contains(pack))),
         };
         let tools = Pages::with_meta("tools", &tools, snapshot.ttl_ms(), more.meta(None).as_deref());
-        let in_languages = RwLock::default();
-        Ok(Self { table, names, task, tools, in_languages, more, offers, headers, about: OnceLock::new() })
+        let (as_asked, left_to_us, about) = (RwLock::default(), wanted == ListMeta::Auto, OnceLock::new());
+        Ok(Self { table, names, task, tools, as_asked, more, left_to_us, offers, headers, about })
     }
 
     /// Who we are to clients here.
@@ -179,8 +182,17 @@ impl View {
     }
 
     /// A page of the list of tools, whole and ready to be sent; nothing for a cursor that was never given out.
-    pub(crate) fn page(&self, era: Era, cursor: Option<&str>) -> Option<Bytes> {
-        self.tools.get(era, cursor)
+    pub(crate) fn page(
+        &self,
+        snapshot: &Snapshot,
+        asked: Option<ListMeta>,
+        era: Era,
+        cursor: Option<&str>,
+    ) -> Option<Bytes> {
+        match self.said(asked) {
+            said if said == self.more => self.tools.get(era, cursor),
+            said => self.pages(snapshot, said, None).get(era, cursor),
+        }
     }
 
     /// The same with titles in these languages, as far as there are any. Written once for a snapshot and what its names can make of
@@ -189,28 +201,43 @@ impl View {
         &self,
         snapshot: &Snapshot,
         languages: &Languages,
+        asked: Option<ListMeta>,
         era: Era,
         cursor: Option<&str>,
     ) -> Option<(Bytes, Option<LanguageTag>)> {
         let spoken = snapshot.languages();
         let useful = languages.limited_to(spoken);
         // The best of what is there is what the titles are in.
-        let Some(best) = useful.lookup(spoken) else { return Some((self.page(era, cursor)?, None)) };
-        let known = self.in_languages.read().unwrap_or_else(PoisonError::into_inner).get(&useful).cloned();
-        let pages = known.unwrap_or_else(|| {
+        let Some(best) = useful.lookup(spoken) else { return Some((self.page(snapshot, asked, era, cursor)?, None)) };
+        let pages = self.pages(snapshot, self.said(asked), Some((useful, best)));
+        Some((pages.get(era, cursor)?, Some(best.clone())))
+    }
+
+    /// How much is said to whoever asks for this much. Where the operator has said how much, that stands.
+    fn said(&self, asked: Option<ListMeta>) -> Said {
+        match asked {
+            Some(asked) if self.left_to_us => Said::of(asked, self.names.len()),
+            _ => self.more,
+        }
+    }
+
+    fn pages(&self, snapshot: &Snapshot, said: Said, languages: Option<(Languages, &LanguageTag)>) -> Arc<Pages> {
+        let (languages, best) = languages.unzip();
+        let key = (said, languages);
+        let known = self.as_asked.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        known.unwrap_or_else(|| {
             let rows = self.table.listed().filter(|row| self.names.contains_key(row.tool.canonical()));
             let tools: Vec<Bytes> =
-                rows.map(|row| shown(snapshot, row.tool, row.name.as_str(), self.more, Some(&useful))).collect();
-            let meta = self.more.meta(Some(best));
+                rows.map(|row| shown(snapshot, row.tool, row.name.as_str(), said, key.1.as_ref())).collect();
+            let meta = said.meta(best);
             let pages = Arc::new(Pages::with_meta("tools", &tools, snapshot.ttl_ms(), meta.as_deref()));
-            let mut all = self.in_languages.write().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.as_asked.write().unwrap_or_else(PoisonError::into_inner);
             // Whoever asks for every order of languages gets them, and pays with its own time.
             if all.len() < MOST_LANGUAGES {
-                all.insert(useful, Arc::clone(&pages));
+                all.insert(key, Arc::clone(&pages));
             }
             pages
-        });
-        Some((pages.get(era, cursor)?, Some(best.clone())))
+        })
     }
 }
 
@@ -281,7 +308,7 @@ fn catalog(snapshot: &Snapshot, profile: Option<&sections::Profile>) -> Catalog 
 const MOST_TOLD: usize = 250;
 
 /// How much a list says of each of its tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Said {
     /// All that is known.
     All,
@@ -310,13 +337,13 @@ impl Said {
             meta.insert(meta::CONTENT_LANGUAGE.to_owned(), json!(language));
         }
         if self == (Self::Mark { left_to_us: true }) {
-            meta.insert("dev.toolmark/list".to_owned(), json!({"meta": ListMeta::Mark.as_str()}));
+            meta.insert(LIST.to_owned(), json!({"meta": ListMeta::Mark.as_str()}));
         }
         (!meta.is_empty()).then(|| Value::from(meta).to_string())
     }
 }
 
-/// In how many orders of languages lists are kept.
+/// In how many ways lists are kept beside the usual one: orders of languages, and how much is said.
 pub(crate) const MOST_LANGUAGES: usize = 32;
 
 /// What only we say of a tool. A publisher that says it is not repeated: it would be believed to be ours.

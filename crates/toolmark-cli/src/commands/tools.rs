@@ -73,7 +73,8 @@ pub(crate) fn run(arguments: &ListTools) -> Result<Exit, Failure> {
 
 async fn list(arguments: &ListTools) -> Result<Vec<Value>, Failure> {
     let gateway = arguments.gateway.connect("{}").await?;
-    let listing = gateway.list(ListKind::Tools).await;
+    // A long list says less of each tool unless it is asked for.
+    let listing = gateway.list_with(ListKind::Tools, Some(br#"{"dev.toolmark/list":{"meta":"full"}}"#)).await;
     let listing = listing.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let read = |item: &bytes::Bytes| serde_json::from_slice(item);
     let tools: Result<Vec<Value>, _> = listing.items.iter().map(read).collect();

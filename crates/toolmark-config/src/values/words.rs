@@ -22,14 +22,20 @@ macro_rules! words {
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
+
+            /// The setting that a word stands for.
+            #[must_use]
+            pub fn of_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
         }
 
         impl FromToml for $name {
             fn from_toml(node: &Node<'_>, reader: &mut Reader) -> Option<Self> {
-                parsed(node, "a word", reader, |text| match text {
-                    $($word => Ok(Self::$variant),)*
-                    other => Err(no_word(other, Self::WORDS)),
-                })
+                parsed(node, "a word", reader, |text| Self::of_word(text).ok_or_else(|| no_word(text, Self::WORDS)))
             }
         }
     };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use toolmark_gateway::GatewayBuilder;
 
+use crate::addresses::send;
 use crate::support::{Era, Running, by_http, call, http_fixture, names, read, request, store};
 
 #[tokio::test]
@@ -219,6 +220,21 @@ async fn a_trusted_publisher_is_taken_at_its_word() {
     assert_ne!(behavior("untrusted").await, "operator");
 }
 
+/// The answer to a request for a list with this `_meta`, as it is on the wire.
+async fn asked_for(gateway: &Running, path: &str, more: &Value) -> Value {
+    let mut meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "asks", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let (Value::Object(meta_members), Value::Object(more)) = (&mut meta, more.clone()) else { unreachable!() };
+    meta_members.extend(more);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
+    let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
+    let (_, text) = send(gateway, http::Method::POST, path, &headers, body).await;
+    serde_json::from_str(&text).expect("JSON")
+}
+
 #[tokio::test]
 async fn a_long_list_says_less_of_each_tool_unless_all_is_wanted_and_tells_so() {
     let tools = |count: usize| -> Vec<Value> {
@@ -241,6 +257,21 @@ async fn a_long_list_says_less_of_each_tool_unless_all_is_wanted_and_tells_so() 
             }
             let said = list.meta.and_then(|meta| meta.0.get("dev.toolmark/list").cloned());
             assert_eq!(said, (!all).then(|| json!({"meta": "mark"})), "{path}, {count} tools");
+        }
+        // Whoever wants to be told more says so; where the operator has said how much, that stands.
+        for (path, wanted, behavior) in
+            [("/mcp", "full", true), ("/mcp", "none", false), ("/mcp", "auto", told), ("/mcp/whole", "none", true)]
+        {
+            let meta = json!({"dev.toolmark/list": {"meta": wanted}});
+            let list = asked_for(&gateway, path, &meta).await;
+            let tools = list["result"]["tools"].as_array().expect("tools");
+            assert_eq!(tools.len(), count);
+            let says = tools.iter().all(|tool| tool["_meta"].get("dev.toolmark/behavior").is_some());
+            assert_eq!(says, behavior, "{path}, {count} tools, {wanted}");
+        }
+        for wrong in [json!("full"), json!({}), json!({"meta": "everything"})] {
+            let refused = asked_for(&gateway, "/mcp", &json!({ "dev.toolmark/list": wrong })).await;
+            assert_eq!(refused["error"]["data"]["code"], "list-meta", "{refused}");
         }
         gateway.stop().await;
     }

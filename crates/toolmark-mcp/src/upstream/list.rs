@@ -112,6 +112,14 @@ impl Upstream {
     /// # Errors
     /// When a request fails, or the list is not one, too large or endless.
     pub async fn list(&self, kind: ListKind) -> Result<Listing, ListError> {
+        self.list_with(kind, None).await
+    }
+
+    /// The same, with this `_meta` (JSON text) in every request.
+    ///
+    /// # Errors
+    /// As for [`list`](Self::list).
+    pub async fn list_with(&self, kind: ListKind, meta: Option<&[u8]>) -> Result<Listing, ListError> {
         let method = kind.method();
         if self.capabilities().get(kind.capability()).is_none() {
             return Ok(Listing::default());
@@ -122,13 +130,11 @@ impl Upstream {
         let mut cursor: Option<Bytes> = None;
         let mut bytes = 0;
         for _ in 0..limits.pages {
-            let params = match &cursor {
-                None => RawObject::empty(),
-                Some(cursor) => {
-                    let params = RawObject::empty().rewrite(&[Change::Set("cursor", cursor)]);
-                    RawObject::read(params, self.wire_limits()).map_err(|_| ListError::Shape { method })?
-                }
-            };
+            let cursor_member = cursor.as_deref().map(|cursor| Change::Set("cursor", cursor));
+            let members: Vec<Change<'_>> =
+                cursor_member.into_iter().chain(meta.map(|meta| Change::Set("_meta", meta))).collect();
+            let params = RawObject::read(RawObject::empty().rewrite(&members), self.wire_limits());
+            let params = params.map_err(|_| ListError::Shape { method })?;
             let page = match self.request(UpstreamRequest::new(method, params)).await? {
                 Reply::Result(page) => page,
                 Reply::Error(error) if error.code() == Some(codes::METHOD_NOT_FOUND) && cursor.is_none() => {
