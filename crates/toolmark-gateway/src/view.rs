@@ -46,7 +46,7 @@ pub struct View {
     task: Option<Arc<Task>>,
     tools: Pages,
     /// The same list as it was asked for: with titles in some languages, or with more or less said of each tool.
-    as_asked: RwLock<HashMap<(Said, Option<Languages>), Arc<Pages>>>,
+    as_asked: RwLock<HashMap<Asked, Arc<Pages>>>,
     /// How much is said of each tool.
     more: Said,
     /// Whether requests may ask for more or less of that.
@@ -57,6 +57,9 @@ pub struct View {
     /// Who we are to its clients, written when one first asks.
     about: OnceLock<Arc<About>>,
 }
+
+/// How much a list says of each tool, and in which languages.
+type Asked = (Said, Option<Languages>);
 
 /// An address at which nothing can be shown.
 #[derive(Debug, thiserror::Error)]
