@@ -16,7 +16,7 @@ mod postgres {
         let database = runtime.block_on(toolmark_testkit::Database::new());
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let taken = listener.local_addr().expect("an address").to_string();
-        let (fine, lacking) = ("", "[packs.far]\nurl = \"https://${TOOLMARK_NOBODY_SETS_THIS}/mcp\"\n");
+        let (fine, lacking) = ("", "[telemetry.otlp]\nendpoint = \"http://${TOOLMARK_NOBODY_SETS_THIS}:4318\"\n");
         for (arguments, configuration, lock, code) in [
             (vec!["stdio", "--task", "nobody"], fine, None, "task-unknown"),
             (vec!["stdio"], lacking, None, "config-variable-missing"),
