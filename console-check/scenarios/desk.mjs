@@ -5,6 +5,18 @@ import { clean, enter, go, holds, same, until } from '../stage.mjs';
 const PAGES = ['live', 'approvals', 'catalog', 'confusables', 'policy', 'chat', 'health'];
 const text = (page, selector) => page.locator(selector).first().innerText();
 
+/** Clicks on a call. While somebody reads, calls that come wait behind a button that lies over the list, and may do so at any moment. */
+const pick = async (page, at) => {
+  for (let left = 5; ; left -= 1) {
+    try {
+      return await page.locator('.calls .item').nth(at).click({ timeout: 3000 });
+    } catch (error) {
+      if (left === 0) throw error;
+      await page.locator('.pill:visible').click({ timeout: 500 }).catch(() => {});
+    }
+  }
+};
+
 export const without_a_key_there_is_a_login = async ({ browser, gateway }) => {
   const page = await browser.page();
   await page.goto(gateway.address());
@@ -126,7 +138,7 @@ export const a_call_appears_live_with_its_whole_way = async ({ browser, gateway 
   await page.waitForSelector('.state.open');
   await gateway.call('update_note', { id: 1, text: 'marker-live' });
   await page.fill('[data-search]', 'marker-live');
-  await page.locator('.calls .item').first().click();
+  await pick(page, 0);
   await page.waitForSelector('.stages');
   const stages = await page.locator('.stage h4').allInnerTexts();
   same(stages, ['Identify', 'Validate', 'Analyze', 'Judge', 'Approve', 'Dispatch', 'Shape', 'Record'], 'stages');
@@ -330,7 +342,7 @@ export const nothing_that_strangers_say_becomes_part_of_a_page = async ({ browse
   await page.fill('[data-search]', 'evil');
   await until(() => page.locator('.calls .item').count().then((n) => n >= 2), 'hostile calls are listed');
   for (const at of [0, 1]) {
-    await page.locator('.calls .item').nth(at).click();
+    await pick(page, at);
     await page.waitForSelector('.stages');
     await unfold(page);
     await clean(page);
