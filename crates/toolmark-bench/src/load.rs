@@ -197,10 +197,9 @@ impl Job {
     async fn once(&self, connection: &mut Connection, id: u64) -> Result<(), Failure> {
         let _turn = self.turns.acquire().await?;
         if self.work == Work::List {
-            let names = connection.list(id).await?;
-            return match names.len() == self.tools {
-                true => Ok(()),
-                false => Err(Failure::new(format!("{} tools instead of {}", names.len(), self.tools))),
+            return match connection.count(id).await? {
+                count if count == self.tools => Ok(()),
+                count => Err(Failure::new(format!("{count} tools instead of {}", self.tools))),
             };
         }
         let answer = connection.call(id, &self.tool, &self.arguments).await?;

@@ -26,17 +26,24 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// Somebody watches a resource. A server that refuses says so, and nothing is noted.
+    /// Somebody watches a resource. A server that refuses says so, and nothing is noted. It is watched once this has returned: what
+    /// happens from then on is heard.
     pub(crate) async fn watch(&self, upstream: &Upstream, uri: &str, holder: Holder) -> Result<Reply, UpstreamError> {
-        let reply = match upstream.era() {
-            Era::Session => upstream.request(about("resources/subscribe", "uri", uri)).await?,
-            Era::Stateless => Reply::Result(RawObject::empty()),
-        };
-        if matches!(reply, Reply::Result(_)) {
-            self.watched().entry(uri.to_owned()).or_default().insert(holder);
-            self.tell_stateless(upstream);
+        if upstream.era() == Era::Session {
+            let reply = upstream.request(about("resources/subscribe", "uri", uri)).await?;
+            if matches!(reply, Reply::Result(_)) {
+                self.watched().entry(uri.to_owned()).or_default().insert(holder);
+            }
+            return Ok(reply);
         }
-        Ok(reply)
+        self.watched().entry(uri.to_owned()).or_default().insert(holder.clone());
+        if let Err(refused) = upstream.watch_resources(self.uris()).granted(uri).await {
+            if self.forget(uri, &holder) {
+                self.tell_stateless(upstream);
+            }
+            return Err(refused);
+        }
+        Ok(Reply::Result(RawObject::empty()))
     }
 
     /// Somebody no longer watches a resource. The server hears of it when nobody else does either.
@@ -46,14 +53,7 @@ impl Wishes {
         uri: &str,
         holder: &Holder,
     ) -> Result<Reply, UpstreamError> {
-        let last = {
-            let mut watched = self.watched();
-            let last = watched.get_mut(uri).is_some_and(|holders| holders.remove(holder) && holders.is_empty());
-            if last {
-                watched.remove(uri);
-            }
-            last
-        };
+        let last = self.forget(uri, holder);
         let Some(upstream) = upstream.filter(|_| last) else { return Ok(Reply::Result(RawObject::empty())) };
         self.tell_stateless(upstream);
         match upstream.era() {
@@ -83,8 +83,7 @@ impl Wishes {
         }
         self.tell_stateless(upstream);
         if upstream.era() == Era::Session {
-            let uris: Vec<String> = self.watched().keys().cloned().collect();
-            for uri in uris {
+            for uri in self.uris() {
                 if let Err(error) = upstream.request(about("resources/subscribe", "uri", &uri)).await {
                     tracing::warn!(%error, "a resource is no longer watched");
                 }
@@ -94,8 +93,25 @@ impl Wishes {
 
     fn tell_stateless(&self, upstream: &Upstream) {
         if upstream.era() == Era::Stateless {
-            upstream.watch_resources(self.watched().keys().cloned().collect());
+            upstream.watch_resources(self.uris());
         }
+    }
+
+    /// Takes a holder's wish back; true if nobody else has it.
+    fn forget(&self, uri: &str, holder: &Holder) -> bool {
+        let mut watched = self.watched();
+        let last = watched.get_mut(uri).is_some_and(|holders| holders.remove(holder) && holders.is_empty());
+        if last {
+            watched.remove(uri);
+        }
+        last
+    }
+
+    /// Everything that somebody watches, in an order of its own.
+    fn uris(&self) -> Vec<String> {
+        let mut uris: Vec<String> = self.watched().keys().cloned().collect();
+        uris.sort_unstable();
+        uris
     }
 
     fn watched(&self) -> MutexGuard<'_, HashMap<String, HashSet<Holder>>> {

@@ -8,6 +8,8 @@ use http::{HeaderName, HeaderValue, Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -33,6 +35,27 @@ pub(super) struct Connection {
     /// When the last answer had come, before anything was made of it.
     answered: Instant,
     bytes: usize,
+    /// What was answered last. It is read into the same memory every time.
+    answer: Vec<u8>,
+}
+
+/// What an answer says.
+#[derive(Deserialize)]
+struct Answer<T> {
+    result: T,
+}
+
+/// A page of a list.
+#[derive(Deserialize)]
+struct Tools<T> {
+    tools: Vec<T>,
+    #[serde(rename = "nextCursor")]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
 }
 
 impl Connection {
@@ -48,6 +71,7 @@ impl Connection {
             session: None,
             answered: Instant::now(),
             bytes: 0,
+            answer: Vec::new(),
         };
         if !stateless {
             connection.initialize().await?;
@@ -59,12 +83,13 @@ impl Connection {
         let params =
             json!({"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}});
         let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
-        let answer = self.post("initialize", None, &message).await?;
-        if answer.get("result").is_none() {
-            return Err(Failure::new(format!("initialize: {answer}")));
-        }
+        self.post("initialize", None, &message).await?;
+        serde_json::from_slice::<Answer<IgnoredAny>>(&self.answer).map_err(|_| self.refused())?;
         let message = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        self.post("notifications/initialized", None, &message).await.map(drop)
+        match self.post("notifications/initialized", None, &message).await? {
+            StatusCode::ACCEPTED | StatusCode::OK => Ok(()),
+            _ => Err(self.refused()),
+        }
     }
 
     /// When the last answer had come, before anything was made of it.
@@ -79,16 +104,24 @@ impl Connection {
 
     /// The names of all tools, page after page.
     pub(super) async fn list(&mut self, id: u64) -> Result<Vec<String>, Failure> {
-        let mut names = Vec::new();
+        Ok(self.pages::<Named>(id).await?.into_iter().map(|tool| tool.name).collect())
+    }
+
+    /// How many tools there are. Nothing is built from what is listed: what a client keeps, and how its allocator copes with that, is not
+    /// the server's.
+    pub(super) async fn count(&mut self, id: u64) -> Result<usize, Failure> {
+        Ok(self.pages::<IgnoredAny>(id).await?.len())
+    }
+
+    async fn pages<T: DeserializeOwned>(&mut self, id: u64) -> Result<Vec<T>, Failure> {
+        let mut all = Vec::new();
         let mut params = json!({});
         for _ in 0..PAGES {
-            let mut answer = self.request(id, "tools/list", None, params.clone()).await?;
-            let tools = answer.pointer("/result/tools").and_then(Value::as_array);
-            let tools = tools.ok_or_else(|| Failure::new("there is no list"))?;
-            names.extend(tools.iter().filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())));
-            match answer.pointer_mut("/result/nextCursor").map(Value::take) {
-                Some(Value::String(cursor)) => params = json!({"cursor": cursor}),
-                _ => return Ok(names),
+            let page: Answer<Tools<T>> = self.request(id, "tools/list", None, params).await?;
+            all.extend(page.result.tools);
+            match page.result.next {
+                Some(cursor) => params = json!({ "cursor": cursor }),
+                None => return Ok(all),
             }
         }
         Err(Failure::new("the list does not end"))
@@ -98,7 +131,13 @@ impl Connection {
         self.request(id, "tools/call", Some(tool), json!({"name": tool, "arguments": arguments})).await
     }
 
-    async fn request(&mut self, id: u64, method: &str, name: Option<&str>, params: Value) -> Result<Value, Failure> {
+    async fn request<T: DeserializeOwned>(
+        &mut self,
+        id: u64,
+        method: &str,
+        name: Option<&str>,
+        params: Value,
+    ) -> Result<T, Failure> {
         let mut params = params;
         if let Some(params) = params.as_object_mut().filter(|_| self.stateless) {
             let meta = json!({
@@ -109,10 +148,18 @@ impl Connection {
             params.insert("_meta".to_owned(), meta);
         }
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.post(method, name, &message).await
+        if self.post(method, name, &message).await? != StatusCode::OK {
+            return Err(self.refused());
+        }
+        serde_json::from_slice(&self.answer).map_err(|_| self.refused())
     }
 
-    async fn post(&mut self, method: &str, name: Option<&str>, message: &Value) -> Result<Value, Failure> {
+    fn refused(&self) -> Failure {
+        Failure::new(format!("no answer: {}", String::from_utf8_lossy(&self.answer)))
+    }
+
+    /// Posts a message and reads what comes back.
+    async fn post(&mut self, method: &str, name: Option<&str>, message: &Value) -> Result<StatusCode, Failure> {
         let mut request = Request::post(self.address.path()).body(Full::new(Bytes::from(message.to_string())))?;
         let headers = request.headers_mut();
         headers.insert(HOST, self.host.clone());
@@ -134,22 +181,22 @@ impl Connection {
             self.sender = connect(self.host.to_str()?).await?;
         }
         let response = self.sender.send_request(request).await?;
-        let (head, body) = response.into_parts();
+        let (head, mut body) = response.into_parts();
         if let (None, Some(session)) = (&self.session, head.headers.get(SESSION)) {
             self.session = Some(session.clone());
         }
-        let body = body.collect().await?.to_bytes();
+        self.answer.clear();
+        while let Some(frame) = body.frame().await {
+            if let Ok(data) = frame?.into_data() {
+                self.answer.extend_from_slice(&data);
+            }
+        }
         self.answered = Instant::now();
-        self.bytes = body.len();
-        if head.status == StatusCode::ACCEPTED {
-            return Ok(Value::Null);
+        self.bytes = self.answer.len();
+        if head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event")) {
+            self.answer = last_event(&self.answer).unwrap_or_default().to_vec();
         }
-        let events = head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event"));
-        let answer = if events { last_event(&body).unwrap_or_default() } else { &body };
-        match serde_json::from_slice(answer) {
-            Ok(answer) if head.status == StatusCode::OK => Ok(answer),
-            _ => Err(Failure::new(format!("{}: {}", head.status, String::from_utf8_lossy(&body)))),
-        }
+        Ok(head.status)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
+use futures_util::future::join_all;
 use serde_json::Value;
 use toolmark_mcp::downstream::{Answer, Context, Incoming};
 use toolmark_mcp::upstream::{Reply, Upstream};
@@ -63,16 +64,23 @@ impl Front {
             Err(fault) => return Answer::Fault(fault),
         };
         let holder = Holder::Listener(self.listeners.fetch_add(1, Ordering::Relaxed));
-        let mut watched: Vec<String> = Vec::new();
-        for uri in uris.unwrap_or_default() {
-            let Some((pack, own)) = view.offers().resource(&uri) else { continue };
-            let Some(handle) = snapshot.pack(pack.as_str()) else { continue };
-            let Some(upstream) = handle.upstream().filter(|upstream| tells(upstream)) else { continue };
-            match handle.wishes().watch(&upstream, &own, holder.clone()).await {
-                Ok(Reply::Result(_)) => watched.push(uri),
-                Ok(Reply::Error(_)) | Err(_) => tracing::debug!(%pack, "a resource cannot be watched"),
+        // All at once: a server of the new era is told of them together.
+        let asked = uris.unwrap_or_default().into_iter().map(|uri| {
+            let (view, snapshot, holder) = (&view, &snapshot, holder.clone());
+            async move {
+                let (pack, own) = view.offers().resource(&uri)?;
+                let handle = snapshot.pack(pack.as_str())?;
+                let upstream = handle.upstream().filter(|upstream| tells(upstream))?;
+                match handle.wishes().watch(&upstream, &own, holder).await {
+                    Ok(Reply::Result(_)) => Some(uri),
+                    Ok(Reply::Error(_)) | Err(_) => {
+                        tracing::debug!(%pack, "a resource cannot be watched");
+                        None
+                    }
+                }
             }
-        }
+        });
+        let watched: Vec<String> = join_all(asked).await.into_iter().flatten().collect();
         if !watched.is_empty() {
             let (gateway, over) = (Arc::clone(&self.gateway), context.cancelled());
             tokio::spawn(async move {

@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use foldhash::HashMap;
 use futures_util::future::BoxFuture;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::event::{EventSender, UpstreamEvent};
 use super::list::ListKind;
 use super::patience::Clock;
 use super::questions::{Abandoned, OpenQuestion};
 use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
+use super::subscribe::Acknowledged;
 use super::visits::Pages;
 use crate::wire::{Change, Id, Limits, Message, RawObject, ReadMessageError};
 
@@ -25,6 +26,8 @@ pub(crate) struct Desk {
     abandoned: Mutex<VecDeque<Abandoned>>,
     pub(super) pages: Mutex<Pages>,
     events: EventSender,
+    /// The last subscription that the server acknowledged.
+    acknowledged: watch::Sender<Option<Acknowledged>>,
     limits: Limits,
 }
 
@@ -65,7 +68,14 @@ pub(crate) trait Outlet: Send + Sync {
 impl Desk {
     pub(crate) fn new(events: EventSender, bytes: usize) -> Arc<Self> {
         let limits = Limits { bytes, depth: Limits::DEEPEST };
-        Arc::new(Self { calls: Mutex::default(), abandoned: Mutex::default(), pages: Mutex::default(), events, limits })
+        Arc::new(Self {
+            calls: Mutex::default(),
+            abandoned: Mutex::default(),
+            pages: Mutex::default(),
+            events,
+            acknowledged: watch::Sender::default(),
+            limits,
+        })
     }
 
     pub(crate) fn limits(&self) -> Limits {
@@ -74,6 +84,12 @@ impl Desk {
 
     pub(crate) fn events(&self) -> &EventSender {
         &self.events
+    }
+
+    /// What the server acknowledges from now on.
+    pub(crate) fn acknowledgements(&self) -> watch::Receiver<Option<Acknowledged>> {
+        self.acknowledged.send_replace(None);
+        self.acknowledged.subscribe()
     }
 
     pub(crate) fn open(&self, id: u64, call: Call) {
@@ -193,6 +209,9 @@ impl Desk {
             "notifications/prompts/list_changed" => self.events.send(UpstreamEvent::ListChanged(ListKind::Prompts)),
             "notifications/resources/list_changed" => self.events.send(UpstreamEvent::ListChanged(ListKind::Resources)),
             "notifications/resources/updated" => self.events.send(UpstreamEvent::ResourceUpdated(params.into_raw())),
+            "notifications/subscriptions/acknowledged" => {
+                self.acknowledged.send_replace(Some(Acknowledged::read(&params)));
+            }
             "notifications/elicitation/complete" => self.visited(&params),
             "notifications/cancelled" => {
                 if let Some(id) = params.slice("requestId").and_then(|id| Id::read(&id)) {

@@ -23,7 +23,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use ::http::HeaderValue;
 use bytes::Bytes;
-use tokio::sync::watch;
 
 pub use credentials::{Credentials, NoCredentials};
 pub use event::{EventSender, UpstreamEvent};
@@ -34,6 +33,7 @@ pub use request::{
     Answer, CallObserver, CallerKey, Delivery, Question, Reply, Said, UpstreamError, UpstreamErrorKind, UpstreamRequest,
 };
 pub use stdio::StderrTail;
+pub use subscribe::Wish;
 
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{Limits, RawObject};
@@ -42,6 +42,7 @@ use handshake::Peer;
 use http::Http;
 use pipe::{Exchange, Pipe};
 use stdio::Program;
+use subscribe::Watched;
 
 /// A connection to one server. Clones share it; it ends with the last of them, or with [`close`](Self::close).
 #[derive(Clone)]
@@ -57,7 +58,7 @@ pub(crate) struct Inner {
     /// The link is the event stream of 2024-11-05.
     old_transport: bool,
     /// Which resources to be told about (2026-07-28).
-    watched: watch::Sender<Vec<String>>,
+    watched: Watched,
 }
 
 enum Link {
@@ -134,7 +135,7 @@ impl Upstream {
         self.0.set_peer(peer);
         if other {
             // What can be listened to is another thing now.
-            self.0.watched.send_modify(|_| {});
+            self.0.watched.again();
         }
         Ok(())
     }
@@ -198,7 +199,7 @@ impl Inner {
             renewing: tokio::sync::Mutex::default(),
             program,
             old_transport,
-            watched: watch::Sender::default(),
+            watched: Watched::default(),
         }
     }
 

@@ -1,17 +1,144 @@
 //! How do we learn that something changed? By the GET stream of the old era or a `subscriptions/listen` of the new one, kept
-//! open for as long as the connection lives.
+//! open for as long as the connection lives. A new subscription takes the place of the one before it only when the server has
+//! acknowledged it, so that nothing is missed in between.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::future::{BoxFuture, OptionFuture};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::desk::Desk;
 use super::http::streams::{Ended, Pause};
 use super::pipe::Exchange;
-use super::request::{Reply, UpstreamRequest};
+use super::request::{Reply, UpstreamError, UpstreamRequest};
 use super::{Inner, Link, Upstream, compose, mirror};
+use crate::wire::params::meta;
 use crate::wire::version::Era;
 use crate::wire::{RawObject, codes, write};
+
+/// How long a server may take to acknowledge a subscription. One that says nothing for as long is taken to listen.
+const ACKNOWLEDGED: Duration = Duration::from_secs(3);
+
+/// Which resources we want to be told about, and how far the server has agreed to it.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    wanted: watch::Sender<Wanted>,
+    settled: watch::Sender<Settled>,
+}
+
+/// What is wanted now; every change of it has a number.
+#[derive(Clone, Debug, Default)]
+struct Wanted {
+    number: u64,
+    uris: Vec<String>,
+}
+
+/// What the server said to the wishes up to this number.
+#[derive(Clone, Debug, Default)]
+struct Settled {
+    number: u64,
+    told: Told,
+}
+
+/// What a server tells about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Told {
+    /// Everything that was wanted.
+    #[default]
+    All,
+    /// These resources.
+    Only(Vec<String>),
+    /// Nothing.
+    Nothing,
+}
+
+/// The server's word that a subscription stands.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Acknowledged {
+    /// The request that it is about; `None` if the server does not say.
+    id: Option<u64>,
+    /// What it tells about; `None` if it does not say.
+    filter: Option<RawObject>,
+}
+
+/// A wish to hear about resources that a server has been told or will be.
+#[derive(Debug)]
+pub struct Wish {
+    number: u64,
+    settled: watch::Receiver<Settled>,
+}
+
+impl Wish {
+    /// Waits for the server's word that it tells about this resource from now on.
+    ///
+    /// # Errors
+    /// When it refuses, or the connection ends before it has said anything.
+    pub async fn granted(mut self, uri: &str) -> Result<(), UpstreamError> {
+        let told = match self.settled.wait_for(|settled| settled.number >= self.number).await {
+            Err(_) => {
+                return Err(UpstreamError::protocol(
+                    "the connection ended before the server said whether it tells about this resource",
+                ));
+            }
+            Ok(settled) => settled.told.has(uri),
+        };
+        if told {
+            Ok(())
+        } else {
+            Err(UpstreamError::protocol("the server does not tell about changes of this resource"))
+        }
+    }
+}
+
+impl Told {
+    fn has(&self, uri: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(uris) => uris.iter().any(|told| told == uri),
+            Self::Nothing => false,
+        }
+    }
+}
+
+impl Watched {
+    fn want(&self, uris: Vec<String>) -> Wish {
+        let mut number = 0;
+        self.wanted.send_modify(|wanted| {
+            number = wanted.number + 1;
+            *wanted = Wanted { number, uris };
+        });
+        Wish { number, settled: self.settled.subscribe() }
+    }
+
+    /// Has the server told again, of the same.
+    pub(crate) fn again(&self) {
+        self.wanted.send_modify(|_| {});
+    }
+
+    fn settle(&self, number: u64, told: Told) {
+        self.settled.send_replace(Settled { number, told });
+    }
+}
+
+impl Acknowledged {
+    pub(crate) fn read(params: &RawObject) -> Self {
+        let id = params.object("_meta").and_then(|meta| meta.count(meta::SUBSCRIPTION_ID));
+        Self { id, filter: params.object("notifications") }
+    }
+
+    fn is_about(&self, id: u64) -> bool {
+        self.id.is_none_or(|about| about == id)
+    }
+
+    fn told(&self) -> Told {
+        let Some(filter) = &self.filter else { return Told::All };
+        let uris = filter.get("resourceSubscriptions").and_then(|uris| serde_json::from_slice(uris).ok());
+        Told::Only(uris.unwrap_or_default())
+    }
+}
 
 impl Upstream {
     /// Begins to listen, if the server is one that says something by itself.
@@ -19,44 +146,96 @@ impl Upstream {
         match (&self.0.link, self.era()) {
             (Link::Http(http), Era::Session) => http.follow_session(),
             (_, Era::Stateless) => {
-                let closed = match &self.0.link {
-                    Link::Pipe(pipe) => pipe.closed().clone(),
-                    Link::Http(http) => http.closed().clone(),
+                let (closed, desk) = match &self.0.link {
+                    Link::Pipe(pipe) => (pipe.closed().clone(), Arc::clone(pipe.desk())),
+                    Link::Http(http) => (http.closed().clone(), Arc::clone(http.desk())),
                 };
-                tokio::spawn(listen(Arc::downgrade(&self.0), closed, self.0.watched.subscribe()));
+                tokio::spawn(listen(Arc::downgrade(&self.0), closed, desk, self.0.watched.wanted.subscribe()));
             }
             (Link::Pipe(_), Era::Session) => {}
         }
     }
 
     /// Says which resources we want to hear about. Only for servers of the new era; older ones take `resources/subscribe`.
-    pub fn watch_resources(&self, uris: Vec<String>) {
-        self.0.watched.send_replace(uris);
+    pub fn watch_resources(&self, uris: Vec<String>) -> Wish {
+        self.0.watched.want(uris)
     }
 }
 
 /// Keeps a subscription open, and opens a new one when the wishes change. It holds the connection only while it works.
-async fn listen(inner: Weak<Inner>, closed: CancellationToken, mut watched: tokio::sync::watch::Receiver<Vec<String>>) {
+async fn listen(inner: Weak<Inner>, closed: CancellationToken, desk: Arc<Desk>, mut wanted: watch::Receiver<Wanted>) {
     let mut pause = Pause::new();
-    for again in std::iter::once(false).chain(std::iter::repeat(true)) {
-        let wishes = watched.borrow_and_update().clone();
-        let Some(subscription) = inner.upgrade().map(|inner| Subscription::new(&inner, &wishes)) else { return };
+    // The subscription before, which goes on until the new one stands.
+    let mut before: Option<BoxFuture<'static, Ended>> = None;
+    let mut again = false;
+    loop {
+        let Wanted { number, uris } = wanted.borrow_and_update().clone();
+        let mut acknowledged = desk.acknowledgements();
+        let Some(subscription) = inner.upgrade().map(|inner| Subscription::new(&inner, &uris)) else { return };
+        let settle = |told: Told| inner.upgrade().inspect(|inner| inner.watched.settle(number, told));
         let ended = match subscription {
-            None => Ended::Never,
-            Some(subscription) => tokio::select! {
-                ended = subscription.run(again) => ended,
-                changed = watched.changed() => match changed {
-                    Ok(()) => continue,
-                    Err(_) => return,
-                },
-                () = closed.cancelled() => return,
-            },
+            None => {
+                before = None;
+                settle(Told::All);
+                Ended::Never
+            }
+            Some(subscription) => {
+                let id = subscription.exchange.id;
+                let mut running: BoxFuture<'static, Ended> = Box::pin(subscription.run(again && before.is_none()));
+                let mut standing = false;
+                let patience = tokio::time::sleep(ACKNOWLEDGED);
+                tokio::pin!(patience);
+                let ended = loop {
+                    tokio::select! {
+                        biased;
+                        word = acknowledged.wait_for(|word| word.as_ref().is_some_and(|word| word.is_about(id))), if !standing => {
+                            let told = word.ok().and_then(|word| word.as_ref().map(Acknowledged::told));
+                            (standing, before) = (true, None);
+                            settle(told.unwrap_or_default());
+                        }
+                        () = &mut patience, if !standing => {
+                            tracing::debug!("a server does not acknowledge a subscription");
+                            (standing, before) = (true, None);
+                            settle(Told::All);
+                        }
+                        ended = &mut running => break Some(ended),
+                        Some(_) = OptionFuture::from(before.as_mut()) => before = None,
+                        changed = wanted.changed() => match changed {
+                            Ok(()) => break None,
+                            Err(_) => return,
+                        },
+                        () = closed.cancelled() => return,
+                    }
+                };
+                again = true;
+                match ended {
+                    Some(ended) => {
+                        if !standing && matches!(ended, Ended::Never) {
+                            settle(Told::Nothing);
+                        }
+                        ended
+                    }
+                    None => {
+                        // One that does not stand yet does not take the place of one that does.
+                        if standing || before.is_none() {
+                            before = Some(running);
+                        }
+                        continue;
+                    }
+                }
+            }
         };
         if matches!(ended, Ended::Never) {
-            // Nothing to hear as things are; but wishes may change.
-            tokio::select! {
-                changed = watched.changed() => if changed.is_err() { return },
-                () = closed.cancelled() => return,
+            // Nothing to hear as things are, but what was heard before; and wishes may change.
+            loop {
+                tokio::select! {
+                    changed = wanted.changed() => match changed {
+                        Ok(()) => break,
+                        Err(_) => return,
+                    },
+                    Some(_) = OptionFuture::from(before.as_mut()) => before = None,
+                    () = closed.cancelled() => return,
+                }
             }
             continue;
         }
