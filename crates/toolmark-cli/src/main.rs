@@ -10,6 +10,7 @@ mod failure;
 mod file;
 mod input;
 mod logs;
+mod memory;
 mod models;
 mod output;
 mod place;
@@ -24,10 +25,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
-
-/// A call makes some fifty small allocations; see decision 0030 for what this saves and what it does not cost.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

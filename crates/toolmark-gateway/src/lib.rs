@@ -50,7 +50,7 @@ pub use audit::AuditRecorder;
 pub use builder::{GatewayBuilder, Remembered, RememberedOffer, StartGatewayError};
 pub use connections::ConnectionLimits;
 pub use gateway::{Gateway, Reloaded};
-pub use listing::{Listed, Offer};
+pub use listing::{Listed, Offer, Tools};
 pub use pack::{PackHandle, PackState};
 pub use pipe::Piped;
 pub use server::{Serve, ServeError};

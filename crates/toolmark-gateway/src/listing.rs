@@ -30,8 +30,8 @@ pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// Everything one server offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Tools, each the text of an object.
-    pub tools: Vec<Bytes>,
+    /// Tools.
+    pub tools: Tools,
     /// Resources.
     pub resources: Vec<Offer>,
     /// Templates of resources.
@@ -49,6 +49,38 @@ pub struct Listed {
     /// What it tells those who use it, made safe to show.
     pub instructions: Option<Arc<str>>,
 }
+
+/// The tools of a list, each the text of an object. They stand in one text, which is kept once: what is read from them later is a part of it.
+#[derive(Clone, Debug, Default)]
+pub struct Tools(Vec<Slice>);
+
+impl Tools {
+    /// The tools that a pack lists.
+    pub(crate) fn new<T: AsRef<[u8]>>(pack: &PackName, tools: &[T]) -> Self {
+        let mut text = String::with_capacity(tools.iter().map(|tool| tool.as_ref().len() + 1).sum());
+        let mut places = Vec::with_capacity(tools.len());
+        for tool in tools {
+            let start = text.len();
+            text.push_str(&String::from_utf8_lossy(tool.as_ref()));
+            places.push(start..text.len());
+            text.push('\n');
+        }
+        let document = Document::new(format!("{pack} (tools/list)"), text);
+        Self(places.into_iter().map(|place| Slice::new(&document, place)).collect())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Slice> {
+        self.0.iter()
+    }
+}
+
+impl PartialEq for Tools {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().map(Slice::text).eq(other.iter().map(Slice::text))
+    }
+}
+
+impl Eq for Tools {}
 
 /// How much of a server's instructions is kept, in characters.
 const INSTRUCTIONS: usize = 2_000;
@@ -76,7 +108,7 @@ pub struct Offer {
 impl Listed {
     /// Asks a server for all its lists. What it does not claim to have is not asked for. Also says for how long they are good, if the
     /// server does: the least of them counts, and none at all is what servers say that do not know.
-    pub(crate) async fn of(upstream: &Upstream) -> Result<(Self, Option<Duration>), ListError> {
+    pub(crate) async fn of(pack: &PackName, upstream: &Upstream) -> Result<(Self, Option<Duration>), ListError> {
         let mut good_for: Option<u64> = None;
         let mut items = |listing: Read| {
             good_for = good_for.into_iter().chain(listing.ttl_ms.filter(|ttl| *ttl > 0)).min();
@@ -95,8 +127,8 @@ impl Listed {
         };
         // Some servers of the old era have tools without saying so.
         listed.tools = match upstream.list(ListKind::Tools).await {
-            Ok(tools) => items(tools),
-            Err(_) if !has("tools") => Vec::new(),
+            Ok(tools) => Tools::new(pack, &items(tools)),
+            Err(_) if !has("tools") => Tools::default(),
             Err(error) => return Err(error),
         };
         if has("resources") {
@@ -124,15 +156,16 @@ impl Listed {
         let about: About = known.about.and_then(|about| serde_json::from_str(&about).ok()).unwrap_or_default();
         let About { completes, subscribes, tasks, reads, instructions } = about;
         let mut listed = Self { completes, subscribes, tasks, reads, instructions, ..Self::default() };
-        for definition in definitions {
-            let text = Bytes::from(definition.text);
-            match definition.kind {
-                DefinitionKind::Tool => listed.tools.push(text),
-                DefinitionKind::Resource => listed.resources.extend(offer(text, "uri")),
-                DefinitionKind::Template => listed.templates.extend(offer(text, "uriTemplate")),
-                DefinitionKind::Prompt => listed.prompts.extend(offer(text, "name")),
+        let mut tools = Vec::new();
+        for KnownDefinition { kind, text, .. } in definitions {
+            match kind {
+                DefinitionKind::Tool => tools.push(text),
+                DefinitionKind::Resource => listed.resources.extend(offer(text.into(), "uri")),
+                DefinitionKind::Template => listed.templates.extend(offer(text.into(), "uriTemplate")),
+                DefinitionKind::Prompt => listed.prompts.extend(offer(text.into(), "name")),
             }
         }
+        listed.tools = Tools::new(pack, &tools);
         // What was written down by an earlier version does not say so.
         listed.reads |= !listed.resources.is_empty() || !listed.templates.is_empty();
         Ok(Some(listed))
@@ -143,22 +176,22 @@ impl Listed {
         let own = lock.tools().filter(|(name, pinned)| {
             name.split_once('.').is_some_and(|(owner, _)| owner == pack.as_str()) && pinned.source() == source.as_str()
         });
-        let text = |text: &Arc<str>| Bytes::copy_from_slice(text.as_bytes());
-        let tools: Vec<Bytes> = own.filter_map(|(_, pinned)| pinned.definition().map(text)).collect();
-        (!tools.is_empty()).then(|| Self { tools, ..Self::default() })
+        let tools: Vec<&str> = own.filter_map(|(_, pinned)| pinned.definition().map(|text| &**text)).collect();
+        (!tools.is_empty()).then(|| Self { tools: Tools::new(pack, &tools), ..Self::default() })
     }
 
     /// Writes down what a pack lists now.
     pub(crate) async fn save(&self, store: &Store, pack: &PackName, source: &Source) -> Result<(), StoreError> {
-        let definition = |kind: DefinitionKind, name: String, raw: &Bytes| KnownDefinition {
+        let definition = |kind: DefinitionKind, name: String, raw: &[u8]| KnownDefinition {
             kind,
             name,
             text: String::from_utf8_lossy(raw).into_owned(),
             digest: Sha256::digest(raw).into(),
         };
-        let tool = |raw: &Bytes| {
+        let tool = |tool: &Slice| {
+            let raw = Bytes::copy_from_slice(tool.text().as_bytes());
             let name = RawObject::read(raw.clone(), Limits::default()).ok()?.text("name")?.into_owned();
-            Some(definition(DefinitionKind::Tool, name, raw))
+            Some(definition(DefinitionKind::Tool, name, &raw))
         };
         let mut definitions: Vec<KnownDefinition> = self.tools.iter().filter_map(tool).collect();
         let others = [
@@ -202,18 +235,8 @@ impl Listed {
         if let Some(mode) = settings.and_then(|settings| settings.exposure) {
             builder = builder.exposure(mode);
         }
-        let mut text = String::with_capacity(self.tools.iter().map(|tool| tool.len() + 1).sum());
-        let mut places = Vec::with_capacity(self.tools.len());
-        for tool in &self.tools {
-            let start = text.len();
-            text.push_str(&String::from_utf8_lossy(tool));
-            places.push(start..text.len());
-            text.push('\n');
-        }
-        let document = Document::new(format!("{name} (tools/list)"), text);
-        for place in places {
-            let slice = Slice::new(&document, place);
-            match Definition::read(&slice, Form::Tool) {
+        for slice in self.tools.iter() {
+            match Definition::read(slice, Form::Tool) {
                 Ok(definition) => {
                     if settings.is_none_or(|settings| settings.admits(definition.name())) {
                         builder.push(ToolKind::Mcp, definition);

@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::place::StoreName;
 use crate::wish::Wish;
 use crate::workspace::Written;
-use crate::{logs, output, place, who};
+use crate::{logs, memory, output, place, who};
 
 /// How long the start waits for servers before it says which are late.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -102,12 +102,16 @@ async fn serve(
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
     let usual = address == Config::default().gateway.listen;
     introduce(&gateway, &base, demo.then_some(usual), console.as_deref())?;
-    match followed {
-        Some(followed) => tokio::select! {
-            () = wish.heard() => {}
-            () = followed.follow(&gateway) => {}
-        },
-        None => wish.heard().await,
+    let followed = async {
+        match followed {
+            Some(followed) => followed.follow(&gateway).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = wish.heard() => {}
+        () = followed => {}
+        () = memory::give_back() => {}
     }
     output::note("stopping");
     stop.cancel();

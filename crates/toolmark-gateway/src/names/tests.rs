@@ -1,4 +1,5 @@
 use super::*;
+use crate::listing::Tools;
 
 fn three(owner: &str, wanted: &str) -> Wanted {
     in_mode(owner, wanted, Mode::Auto)
@@ -85,9 +86,10 @@ fn of_two_that_collide_one_that_must_be_bare_gets_no_name() {
 
 #[test]
 fn names_in_another_way_are_kept_apart_and_those_in_the_usual_one_stay() {
-    let tools = vec![bytes::Bytes::from_static(br#"{"name": "search", "inputSchema": {"type": "object"}}"#)];
+    let name = "a".parse().unwrap();
+    let tools = Tools::new(&name, &[r#"{"name": "search", "inputSchema": {"type": "object"}}"#]);
     let listed = crate::listing::Listed { tools, ..Default::default() };
-    let pack = listed.pack(&"a".parse().unwrap(), None, &toolmark_core::tool::Source::new("test"));
+    let pack = listed.pack(&name, None, &toolmark_core::tool::Source::new("test"));
     let catalog = Catalog::builder().pack(pack).build_partly();
     let (names, profile) = (Names::default(), Profile::new(toolmark_core::exposure::ProfileName::Generic));
     let listed = |mode: Mode| {

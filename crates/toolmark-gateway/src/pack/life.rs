@@ -274,7 +274,7 @@ impl PackHandle {
         news: &mpsc::Sender<News>,
         by: Instant,
     ) -> Result<Option<Duration>, Unseen> {
-        let listed = tokio::time::timeout_at(by, Listed::of(upstream)).await;
+        let listed = tokio::time::timeout_at(by, Listed::of(&self.name, upstream)).await;
         let (listed, good_for) = listed.map_err(|_| self.late())?.map_err(|error| Unseen::from(&error))?;
         let (taken, waits) = oneshot::channel();
         let _ = news.send(News::Listed(Arc::clone(self), Box::new(listed), taken)).await;

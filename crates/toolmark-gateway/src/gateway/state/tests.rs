@@ -1,13 +1,14 @@
-use bytes::Bytes;
 use toolmark_core::tool::Source;
 
 use super::*;
+use crate::listing::Tools;
 
 /// Packs that list one tool each, as it was sent.
 fn catalog(packs: &[(&str, &str)]) -> Catalog {
     let pack = |(name, tool): &(&str, &str)| {
-        let listed = Listed { tools: vec![Bytes::copy_from_slice(tool.as_bytes())], ..Listed::default() };
-        listed.pack(&name.parse().expect("a name"), None, &Source::new("test"))
+        let name = name.parse().expect("a name");
+        let listed = Listed { tools: Tools::new(&name, &[tool]), ..Listed::default() };
+        listed.pack(&name, None, &Source::new("test"))
     };
     packs.iter().map(pack).fold(Catalog::builder(), CatalogBuilder::pack).build_partly()
 }
