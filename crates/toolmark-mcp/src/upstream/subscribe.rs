@@ -103,11 +103,14 @@ impl Told {
 
 impl Watched {
     fn want(&self, uris: Vec<String>, closed: CancellationToken) -> Wish {
-        let mut number = 0;
-        self.wanted.send_modify(|wanted| {
-            number = wanted.number + 1;
-            *wanted = Wanted { number, uris };
+        self.wanted.send_if_modified(|wanted| {
+            let other = wanted.uris != uris;
+            if other {
+                *wanted = Wanted { number: wanted.number + 1, uris };
+            }
+            other
         });
+        let number = self.wanted.borrow().number;
         Wish { number, settled: self.settled.subscribe(), closed }
     }
 
@@ -212,6 +215,10 @@ async fn listen(inner: Weak<Inner>, closed: CancellationToken, desk: Arc<Desk>, 
                         // It may be tried again, but whoever waits for it is not kept waiting.
                         if !standing {
                             settle(Told::Nothing);
+                        }
+                        // Who refuses this one still tells what it told before. Where a stream broke, so did the one before it.
+                        if !matches!(ended, Ended::Never) {
+                            before = None;
                         }
                         ended
                     }
