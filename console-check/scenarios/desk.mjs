@@ -5,17 +5,8 @@ import { clean, enter, go, holds, same, until } from '../stage.mjs';
 const PAGES = ['live', 'approvals', 'catalog', 'confusables', 'policy', 'chat', 'health'];
 const text = (page, selector) => page.locator(selector).first().innerText();
 
-/** Clicks on a call. While somebody reads, calls that come wait behind a button that lies over the list, and may do so at any moment. */
-const pick = async (page, at) => {
-  for (let left = 5; ; left -= 1) {
-    try {
-      return await page.locator('.calls .item').nth(at).click({ timeout: 3000 });
-    } catch (error) {
-      if (left === 0) throw error;
-      await page.locator('.pill:visible').click({ timeout: 500 }).catch(() => {});
-    }
-  }
-};
+/** Clicks on a call. */
+const pick = (page, at) => page.locator('.calls .item').nth(at).click();
 
 export const without_a_key_there_is_a_login = async ({ browser, gateway }) => {
   const page = await browser.page();

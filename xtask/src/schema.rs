@@ -14,7 +14,7 @@ pub(crate) struct Schema {}
 
 impl Schema {
     pub(crate) fn run(&self) -> ExitCode {
-        let meta = ["identity", "behavior", "names", "pack", "pin", "call", "task"];
+        let meta = ["identity", "behavior", "names", "pack", "pin", "call", "list", "task"];
         let mut written = vec![
             write("toolmark-config", None, "toolmark.schema.json"),
             write("toolmark-agui", None, "agui-tool.schema.json"),

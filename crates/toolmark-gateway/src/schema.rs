@@ -7,7 +7,7 @@ use toolmark_core::behavior::{Action, ContentType, Mutability, OutputDomain};
 /// Every key, without `dev.toolmark/`, with the schema of what stands there.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Value)> {
-    let schemas: [(&'static str, &str, Value); 7] = [
+    let schemas: [(&'static str, &str, Value); 8] = [
         (
             "identity",
             "Who a tool is, in lists. With `list_meta = \"mark\"` only `canonical` and `mark` are there.",
@@ -30,6 +30,15 @@ pub fn all() -> Vec<(&'static str, Value)> {
             }),
         ),
         ("call", "What became of a call, in its result.", call()),
+        (
+            "list",
+            "How much a list says of each of its tools, in its result where that is less than all; or should say, in the request.",
+            json!({
+                "type": "object",
+                "properties": {"meta": words("How much.", &["auto", "full", "mark", "none"])},
+                "required": ["meta"],
+            }),
+        ),
         (
             "task",
             "The task that a request belongs to, in the request: it narrows what the request may do, beside the task of its address.",

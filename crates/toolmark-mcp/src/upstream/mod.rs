@@ -23,6 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use ::http::HeaderValue;
 use bytes::Bytes;
+use tokio_util::sync::CancellationToken;
 
 pub use credentials::{Credentials, NoCredentials};
 pub use event::{EventSender, UpstreamEvent};
@@ -106,10 +107,7 @@ impl Upstream {
     /// True once nothing can be sent any more.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        match &self.0.link {
-            Link::Pipe(pipe) => pipe.closed().is_cancelled(),
-            Link::Http(http) => http.closed().is_cancelled(),
-        }
+        self.0.closed().is_cancelled()
     }
 
     /// True while a question of the server waits for somebody's answer.
@@ -200,6 +198,14 @@ impl Inner {
             program,
             old_transport,
             watched: Watched::default(),
+        }
+    }
+
+    /// Cancelled once nothing can be sent any more.
+    fn closed(&self) -> &CancellationToken {
+        match &self.link {
+            Link::Pipe(pipe) => pipe.closed(),
+            Link::Http(http) => http.closed(),
         }
     }
 

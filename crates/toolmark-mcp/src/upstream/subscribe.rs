@@ -69,21 +69,19 @@ pub(crate) struct Acknowledged {
 pub struct Wish {
     number: u64,
     settled: watch::Receiver<Settled>,
+    closed: CancellationToken,
 }
 
 impl Wish {
     /// Waits for the server's word that it tells about this resource from now on.
     ///
     /// # Errors
-    /// When it refuses, or the connection ends before it has said anything.
+    /// When it refuses, cannot be asked, or the connection ends before it has said anything.
     pub async fn granted(mut self, uri: &str) -> Result<(), UpstreamError> {
-        let told = match self.settled.wait_for(|settled| settled.number >= self.number).await {
-            Err(_) => {
-                return Err(UpstreamError::protocol(
-                    "the connection ended before the server said whether it tells about this resource",
-                ));
-            }
-            Ok(settled) => settled.told.has(uri),
+        let told = tokio::select! {
+            biased;
+            settled = self.settled.wait_for(|settled| settled.number >= self.number) => settled.is_ok_and(|settled| settled.told.has(uri)),
+            () = self.closed.cancelled() => false,
         };
         if told {
             Ok(())
@@ -104,13 +102,16 @@ impl Told {
 }
 
 impl Watched {
-    fn want(&self, uris: Vec<String>) -> Wish {
-        let mut number = 0;
-        self.wanted.send_modify(|wanted| {
-            number = wanted.number + 1;
-            *wanted = Wanted { number, uris };
+    fn want(&self, uris: Vec<String>, closed: CancellationToken) -> Wish {
+        self.wanted.send_if_modified(|wanted| {
+            let other = wanted.uris != uris;
+            if other {
+                *wanted = Wanted { number: wanted.number + 1, uris };
+            }
+            other
         });
-        Wish { number, settled: self.settled.subscribe() }
+        let number = self.wanted.borrow().number;
+        Wish { number, settled: self.settled.subscribe(), closed }
     }
 
     /// Has the server told again, of the same.
@@ -146,11 +147,12 @@ impl Upstream {
         match (&self.0.link, self.era()) {
             (Link::Http(http), Era::Session) => http.follow_session(),
             (_, Era::Stateless) => {
-                let (closed, desk) = match &self.0.link {
-                    Link::Pipe(pipe) => (pipe.closed().clone(), Arc::clone(pipe.desk())),
-                    Link::Http(http) => (http.closed().clone(), Arc::clone(http.desk())),
+                let desk = match &self.0.link {
+                    Link::Pipe(pipe) => pipe.desk(),
+                    Link::Http(http) => http.desk(),
                 };
-                tokio::spawn(listen(Arc::downgrade(&self.0), closed, desk, self.0.watched.wanted.subscribe()));
+                let (closed, wanted) = (self.0.closed().clone(), self.0.watched.wanted.subscribe());
+                tokio::spawn(listen(Arc::downgrade(&self.0), closed, Arc::clone(desk), wanted));
             }
             (Link::Pipe(_), Era::Session) => {}
         }
@@ -158,7 +160,7 @@ impl Upstream {
 
     /// Says which resources we want to hear about. Only for servers of the new era; older ones take `resources/subscribe`.
     pub fn watch_resources(&self, uris: Vec<String>) -> Wish {
-        self.0.watched.want(uris)
+        self.0.watched.want(uris, self.0.closed().clone())
     }
 }
 
@@ -210,8 +212,13 @@ async fn listen(inner: Weak<Inner>, closed: CancellationToken, desk: Arc<Desk>, 
                 again = true;
                 match ended {
                     Some(ended) => {
-                        if !standing && matches!(ended, Ended::Never) {
+                        // It may be tried again, but whoever waits for it is not kept waiting.
+                        if !standing {
                             settle(Told::Nothing);
+                        }
+                        // Who refuses this one still tells what it told before. Where a stream broke, so did the one before it.
+                        if !matches!(ended, Ended::Never) {
+                            before = None;
                         }
                         ended
                     }

@@ -728,6 +728,59 @@ async fn a_server_that_cannot_be_reached_any_more_and_one_that_is_listened_to_ag
 }
 
 #[tokio::test]
+async fn a_resource_is_watched_when_the_server_has_said_so_and_only_then() {
+    let (kept, plain) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counter, streams) = (kept.clone(), plain.clone());
+    let server = serve(move |seen| match seen.rpc() {
+        "server/discover" => {
+            let capabilities = json!({"tools":{"listChanged":true},"resources":{"subscribe":true}});
+            json_answer(seen, &json!({"supportedVersions":["2026-07-28"],"capabilities":capabilities}))
+        }
+        "subscriptions/listen" => {
+            let wanted = seen.body["params"]["notifications"]["resourceSubscriptions"].as_array().cloned();
+            if wanted.iter().flatten().any(|uri| uri == "test://refused") {
+                let error = json!({"code": -32602, "message": "no"});
+                return with(
+                    400,
+                    "application/json",
+                    json!({"jsonrpc":"2.0","id":seen.body["id"],"error":error}).to_string(),
+                );
+            }
+            match &wanted {
+                Some(_) => counter.fetch_add(1, Ordering::SeqCst),
+                None => streams.fetch_add(1, Ordering::SeqCst),
+            };
+            let told: Vec<_> = wanted.into_iter().flatten().filter(|uri| uri != "test://ignored").collect();
+            let message = json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/subscriptions/acknowledged",
+                "params": {
+                    "notifications": {"toolsListChanged": true, "resourceSubscriptions": told},
+                    "_meta": {"io.modelcontextprotocol/subscriptionId": seen.body["id"]},
+                },
+            });
+            open_stream(format!("data: {message}\n\n"))
+        }
+        _ => with(404, "", ""),
+    })
+    .await;
+    let (upstream, mut events) = connect(server.target()).await;
+    let watched = |uris: &[&str]| upstream.watch_resources(uris.iter().map(ToString::to_string).collect());
+    watched(&["test://a"]).granted("test://a").await.expect("it is watched");
+    assert_eq!(kept.load(Ordering::SeqCst), 1, "the server has heard of it");
+    let why = watched(&["test://a", "test://ignored"]).granted("test://ignored").await.expect_err("it was left out");
+    assert!(why.to_string().contains("does not tell about changes"), "{why}");
+    watched(&["test://a", "test://ignored"]).granted("test://a").await.expect("others still are");
+    watched(&["test://a", "test://refused"]).granted("test://refused").await.expect_err("it was refused");
+    watched(&["test://a"]).granted("test://a").await.expect("a refusal is not the end");
+    assert!(plain.load(Ordering::SeqCst) <= 1);
+    // One takes the place of the other when it stands, so nothing was missed that would have to be looked for.
+    assert!(events.try_recv().is_err());
+    upstream.close().await;
+    watched(&["test://b"]).granted("test://b").await.expect_err("nobody is there");
+}
+
+#[tokio::test]
 async fn a_server_without_sessions_that_was_replaced_is_known_anew() {
     let asked = AtomicUsize::new(0);
     let server = serve(move |seen| match (seen.rpc(), asked.load(Ordering::SeqCst)) {

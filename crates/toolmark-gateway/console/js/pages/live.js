@@ -58,7 +58,7 @@ export function open({ me, wanted, note }) {
   );
   const more = h('button.button', { type: 'button', onclick: load }, t('live.older'));
   const second = h('aside.second', { 'aria-label': t('details') });
-  const split = h('div.split', h('div.first', h('div.holder', rows.element, pill), h('div.under', more)), second);
+  const split = h('div.split', h('div.first', h('div.holder', rows.element), h('div.under', pill, more)), second);
   const element = h('section.page', { 'aria-label': t('page.live') },
     h('header.head', h('h1', t('page.live')), filters), h('div.figures', figures), split);
 
