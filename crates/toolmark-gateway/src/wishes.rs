@@ -30,6 +30,7 @@ impl Wishes {
     /// happens from then on is heard.
     pub(crate) async fn watch(&self, upstream: &Upstream, uri: &str, holder: Holder) -> Result<Reply, UpstreamError> {
         if upstream.era() == Era::Session {
+            upstream.listening().await;
             let reply = upstream.request(about("resources/subscribe", "uri", uri)).await?;
             if matches!(reply, Reply::Result(_)) {
                 self.watched().entry(uri.to_owned()).or_default().insert(holder);

@@ -19,7 +19,8 @@ use crate::wire::params::meta;
 use crate::wire::version::Era;
 use crate::wire::{RawObject, codes, write};
 
-/// How long a server may take to acknowledge a subscription. One that says nothing for as long is taken to listen.
+/// How long a server may take to acknowledge a subscription, or to open its stream. One that says nothing for as long is taken to
+/// have done so.
 const ACKNOWLEDGED: Duration = Duration::from_secs(3);
 
 /// Which resources we want to be told about, and how far the server has agreed to it.
@@ -155,6 +156,18 @@ impl Upstream {
                 tokio::spawn(listen(Arc::downgrade(&self.0), closed, Arc::clone(desk), wanted));
             }
             (Link::Pipe(_), Era::Session) => {}
+        }
+    }
+
+    /// Waits until we hear what the server says by itself, where that takes a stream of its own; not for ever.
+    pub async fn listening(&self) {
+        if let (Link::Http(http), Era::Session) = (&self.0.link, self.era()) {
+            let session = http.session();
+            tokio::select! {
+                () = session.heard.cancelled() => {}
+                () = session.over.cancelled() => {}
+                () = tokio::time::sleep(ACKNOWLEDGED) => {}
+            }
         }
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct Session {
     pub(crate) id: Option<HeaderValue>,
     /// Ended when the server forgot it, or when another one takes its place.
     pub(crate) over: CancellationToken,
+    /// Set once the stream in which the server speaks by itself is open, or known not to be there.
+    pub(crate) heard: CancellationToken,
     /// What every request of it carries.
     headers: HeaderMap,
 }
@@ -306,7 +308,7 @@ impl Session {
         if let Some(id) = &id {
             all.insert(headers::SESSION_ID, id.clone());
         }
-        Self { version, id, over, headers: all }
+        Self { version, id, over, heard: CancellationToken::new(), headers: all }
     }
 }
 

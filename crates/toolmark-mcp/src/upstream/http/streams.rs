@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, Response};
 use http_body_util::BodyExt;
+use tokio_util::sync::CancellationToken;
 
 use super::pool::Arriving;
 use super::{EVENTS, Http, Session};
@@ -57,6 +58,7 @@ impl Http {
                 for again in std::iter::once(false).chain(std::iter::repeat(true)) {
                     let ended = http.follow_once(&session, &mut reader, again).await;
                     if matches!(ended, Ended::Never) {
+                        session.heard.cancel();
                         break;
                     }
                     reader.restart();
@@ -84,7 +86,7 @@ impl Http {
                 self.lost(session);
                 Ended::Never
             }
-            Ok(response) => self.follow(response, reader, again).await,
+            Ok(response) => self.follow(response, reader, again, Some(&session.heard)).await,
         }
     }
 
@@ -98,7 +100,7 @@ impl Http {
         let request = self.post(&self.session(), extra, message);
         match self.client.send(request).await {
             Err(error) => self.unheard(&error),
-            Ok(response) => self.follow(response, &mut sse::Reader::new(self.limits.bytes), again).await,
+            Ok(response) => self.follow(response, &mut sse::Reader::new(self.limits.bytes), again, None).await,
         }
     }
 
@@ -108,7 +110,13 @@ impl Http {
         Ended::Failed
     }
 
-    async fn follow(self: &Arc<Self>, response: Response<Arriving>, reader: &mut sse::Reader, again: bool) -> Ended {
+    async fn follow(
+        self: &Arc<Self>,
+        response: Response<Arriving>,
+        reader: &mut sse::Reader,
+        again: bool,
+        heard: Option<&CancellationToken>,
+    ) -> Ended {
         let status = response.status();
         let is_stream =
             response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
@@ -118,6 +126,9 @@ impl Http {
             } else {
                 Ended::Never
             };
+        }
+        if let Some(heard) = heard {
+            heard.cancel();
         }
         if again {
             self.desk.events().send(UpstreamEvent::ListeningAgain);
