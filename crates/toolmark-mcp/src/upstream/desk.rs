@@ -124,9 +124,9 @@ impl Desk {
         }
     }
 
-    /// True while more than `few` requests are under way.
-    pub(crate) fn is_busy(&self, few: usize) -> bool {
-        self.calls().len() > few
+    /// How many requests are under way.
+    pub(crate) fn under_way(&self) -> usize {
+        self.calls().len()
     }
 
     /// The only request that is under way, if there is only one.

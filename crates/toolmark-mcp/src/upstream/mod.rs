@@ -11,6 +11,7 @@ mod http;
 mod list;
 pub mod oauth;
 mod options;
+mod pace;
 mod patience;
 mod pipe;
 mod questions;

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::desk::{Call, Desk, Outlet, Source};
 use super::event::UpstreamEvent;
 use super::options::UpstreamLimits;
+use super::pace::{Moment, Pace};
 use super::patience::patience;
 use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
 use crate::wire::{Id, Limits, Message, ReadMessageErrorKind, read_items, write};
@@ -30,6 +31,7 @@ pub(crate) struct Pipe {
     limits: UpstreamLimits,
     closed: CancellationToken,
     reason: OnceLock<String>,
+    pace: Pace,
 }
 
 /// A message on its way out, with its id if it is a request.
@@ -95,6 +97,7 @@ impl Pipe {
             limits,
             closed: CancellationToken::new(),
             reason: OnceLock::new(),
+            pace: Pace::default(),
         };
         (Arc::new(pipe), receiver)
     }
@@ -270,6 +273,7 @@ pub(crate) async fn write_lines(
     let mut batch = Vec::new();
     let mut ids = Vec::new();
     let mut buffer = BytesMut::new();
+    let mut moment = Moment::default();
     loop {
         batch.clear();
         let count = tokio::select! {
@@ -281,8 +285,12 @@ pub(crate) async fn write_lines(
         }
         // While others are under way more of them are about to come: whoever can write now writes first, and a server that is woken
         // for each line reads them at once. Alone, a request goes out as it comes.
-        if pipe.desk.is_busy(count) {
-            tokio::task::yield_now().await;
+        let waiting = pipe.desk.under_way();
+        if waiting > count {
+            match pipe.pace.is_slow(waiting) {
+                true => moment.pass().await,
+                false => tokio::task::yield_now().await,
+            }
             while batch.len() < MOST_AT_ONCE
                 && let Ok(another) = outgoing.try_recv()
             {
@@ -325,11 +333,14 @@ pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpi
     let mut searched = 0;
     // Of a line beyond the limit, its beginning: set while the rest is skipped.
     let mut skipping: Option<Bytes> = None;
+    let mut moment = Moment::default();
+    let mut came = 0;
     loop {
         while let Some(end) = memchr(b'\n', buffer.get(searched..).unwrap_or_default()) {
             let line = buffer.split_to(searched + end).freeze();
             buffer.advance(1);
             searched = 0;
+            came += 1;
             if let Some(head) = skipping.take() {
                 pipe.hear_too_large(&head, &line);
             } else if line.len() > limit {
@@ -347,6 +358,14 @@ pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpi
             searched = buffer.len();
         }
         buffer.reserve(16 << 10);
+        if came > 0 {
+            let waiting = pipe.desk.under_way();
+            pipe.pace.note(std::mem::take(&mut came), waiting);
+            // The rest of an answer that has begun is read as it comes.
+            if buffer.is_empty() && pipe.pace.is_slow(waiting) {
+                moment.pass().await;
+            }
+        }
         let read = tokio::select! {
             read = input.read_buf(&mut buffer) => read,
             () = pipe.closed.cancelled() => return,

@@ -99,6 +99,37 @@ async fn many_requests_are_under_way_at_once_and_answers_come_in_any_order() {
     }
 }
 
+#[tokio::test]
+async fn a_server_that_answers_one_by_one_while_many_wait_gets_and_gives_everything() {
+    let mut setup = setup(UpstreamLimits::default());
+    let pipe = setup.pipe.clone();
+    let callers: Vec<_> = (0..16)
+        .map(|_| {
+            let pipe = pipe.clone();
+            tokio::spawn(async move {
+                for _ in 0..20 {
+                    let own = exchange(&pipe);
+                    let id = own.id;
+                    assert_eq!(result(pipe.exchange(own).await), format!("{{\"n\":{id}}}"));
+                }
+            })
+        })
+        .collect();
+    let mut slow = false;
+    for _ in 0..16 * 20 {
+        let id = setup.server.hears().await["id"].as_u64().expect("an id");
+        setup.server.says(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":{id}}}}}"#)).await;
+        slow |= pipe.pace.is_slow(pipe.desk.under_way());
+        tokio::task::yield_now().await;
+    }
+    for caller in callers {
+        caller.await.expect("every answer came to whom it belongs");
+    }
+    assert!(slow, "it was one that answers one by one");
+    // Alone, a request is not made to wait for others that do not come.
+    assert!(!pipe.pace.is_slow(pipe.desk.under_way()));
+}
+
 /// Notes how many lines every write has.
 struct Noted(Arc<Mutex<Vec<usize>>>);
 
