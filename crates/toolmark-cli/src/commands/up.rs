@@ -102,16 +102,12 @@ async fn serve(
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
     let usual = address == Config::default().gateway.listen;
     introduce(&gateway, &base, demo.then_some(usual), console.as_deref())?;
-    let followed = async {
-        match followed {
-            Some(followed) => followed.follow(&gateway).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        () = wish.heard() => {}
-        () = followed => {}
-        () = memory::give_back() => {}
+    match followed {
+        Some(followed) => tokio::select! {
+            () = wish.heard() => {}
+            () = followed.follow(&gateway) => {}
+        },
+        None => wish.heard().await,
     }
     output::note("stopping");
     stop.cancel();
@@ -154,6 +150,7 @@ pub(crate) async fn start(
         builder = toolmark_gateway::demo::attach(builder);
     }
     let builder = builder.recall().await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
+    tokio::spawn(memory::give_back());
     builder.start().map_err(|error| Failure::Problems(error.problems().to_vec()))
 }
 
