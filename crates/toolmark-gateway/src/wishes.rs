@@ -37,8 +37,12 @@ impl Wishes {
             }
             return Ok(reply);
         }
-        self.watched().entry(uri.to_owned()).or_default().insert(holder.clone());
-        if let Err(refused) = upstream.watch_resources(self.uris()).granted(uri).await {
+        let wish = {
+            let mut watched = self.watched();
+            watched.entry(uri.to_owned()).or_default().insert(holder.clone());
+            upstream.watch_resources(uris(&watched))
+        };
+        if let Err(refused) = wish.granted(uri).await {
             if self.forget(uri, &holder) {
                 self.tell_stateless(upstream);
             }
@@ -84,7 +88,8 @@ impl Wishes {
         }
         self.tell_stateless(upstream);
         if upstream.era() == Era::Session {
-            for uri in self.uris() {
+            let uris = uris(&self.watched());
+            for uri in uris {
                 if let Err(error) = upstream.request(about("resources/subscribe", "uri", &uri)).await {
                     tracing::warn!(%error, "a resource is no longer watched");
                 }
@@ -94,7 +99,9 @@ impl Wishes {
 
     fn tell_stateless(&self, upstream: &Upstream) {
         if upstream.era() == Era::Stateless {
-            upstream.watch_resources(self.uris());
+            // Held until the server is told, so that of two changes the later one is told last.
+            let watched = self.watched();
+            upstream.watch_resources(uris(&watched));
         }
     }
 
@@ -108,16 +115,16 @@ impl Wishes {
         last
     }
 
-    /// Everything that somebody watches, in an order of its own.
-    fn uris(&self) -> Vec<String> {
-        let mut uris: Vec<String> = self.watched().keys().cloned().collect();
-        uris.sort_unstable();
-        uris
-    }
-
     fn watched(&self) -> MutexGuard<'_, HashMap<String, HashSet<Holder>>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Everything that somebody watches, always in the same order.
+fn uris(watched: &HashMap<String, HashSet<Holder>>) -> Vec<String> {
+    let mut uris: Vec<String> = watched.keys().cloned().collect();
+    uris.sort_unstable();
+    uris
 }
 
 async fn tell_level(upstream: &Upstream, level: LogLevel) {

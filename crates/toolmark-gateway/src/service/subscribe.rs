@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use futures_util::future::join_all;
+use futures_util::future::ready;
+use futures_util::stream::{self, StreamExt as _};
 use serde_json::Value;
 use toolmark_mcp::downstream::{Answer, Context, Incoming};
 use toolmark_mcp::upstream::{Reply, Upstream};
@@ -17,6 +18,25 @@ use super::{Front, object, view_of};
 use crate::gateway::Gateway;
 use crate::pack::PackHandle;
 use crate::wishes::Holder;
+
+/// How many resources a server is asked to watch at the same time for one client.
+const AT_ONCE: usize = 32;
+
+/// Takes back what somebody watches when it is dropped.
+struct Watching {
+    gateway: Arc<Gateway>,
+    holder: Holder,
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // Without a runtime the servers end too.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (gateway, holder) = (Arc::clone(&self.gateway), self.holder.clone());
+            runtime.spawn(async move { release(&gateway, &holder).await });
+        }
+    }
+}
 
 impl Front {
     /// `resources/subscribe` and `resources/unsubscribe` of an old client.
@@ -64,7 +84,9 @@ impl Front {
             Err(fault) => return Answer::Fault(fault),
         };
         let holder = Holder::Listener(self.listeners.fetch_add(1, Ordering::Relaxed));
-        // All at once: a server of the new era is told of them together.
+        // Also when whoever asked goes away meanwhile.
+        let watching = Watching { gateway: Arc::clone(&self.gateway), holder: holder.clone() };
+        // Many at once: a server of the new era is told of them together.
         let asked = uris.unwrap_or_default().into_iter().map(|uri| {
             let (view, snapshot, holder) = (&view, &snapshot, holder.clone());
             async move {
@@ -80,12 +102,12 @@ impl Front {
                 }
             }
         });
-        let watched: Vec<String> = join_all(asked).await.into_iter().flatten().collect();
+        let watched: Vec<String> = stream::iter(asked).buffered(AT_ONCE).filter_map(ready).collect().await;
         if !watched.is_empty() {
-            let (gateway, over) = (Arc::clone(&self.gateway), context.cancelled());
+            let over = context.cancelled();
             tokio::spawn(async move {
                 over.cancelled().await;
-                release(&gateway, &holder).await;
+                drop(watching);
             });
         }
         if wanted.get("resourceSubscriptions").is_none() {

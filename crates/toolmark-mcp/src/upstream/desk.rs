@@ -210,7 +210,14 @@ impl Desk {
             "notifications/resources/list_changed" => self.events.send(UpstreamEvent::ListChanged(ListKind::Resources)),
             "notifications/resources/updated" => self.events.send(UpstreamEvent::ResourceUpdated(params.into_raw())),
             "notifications/subscriptions/acknowledged" => {
-                self.acknowledged.send_replace(Some(Acknowledged::read(&params)));
+                let word = Acknowledged::read(&params);
+                self.acknowledged.send_if_modified(|last| {
+                    let newer = last.as_ref().is_none_or(|last| word.is_newer_than(last));
+                    if newer {
+                        *last = Some(word);
+                    }
+                    newer
+                });
             }
             "notifications/elicitation/complete" => self.visited(&params),
             "notifications/cancelled" => {

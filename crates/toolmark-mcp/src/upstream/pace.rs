@@ -12,14 +12,18 @@ const MANY: usize = 8;
 /// A program that answers fewer than one in so many of them at a time answers one by one.
 const PART: usize = 4;
 
+/// A program that is at work says something more often than this.
+const LONG: Duration = Duration::from_millis(1);
+
 /// Whether a program answers one by one while many wait for it.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(AtomicBool);
 
 impl Pace {
-    /// Notes that so many answers came at once, and how many requests still wait.
-    pub(crate) fn note(&self, came: usize, waiting: usize) {
-        self.0.store(came.saturating_mul(PART) < waiting, Ordering::Relaxed);
+    /// Notes that so many answers came at once, how long after those before, and how many requests still wait. A program that says nothing for
+    /// long does not work on what waits, whatever that waits for.
+    pub(crate) fn note(&self, came: usize, after: Duration, waiting: usize) {
+        self.0.store(after < LONG && came.saturating_mul(PART) < waiting, Ordering::Relaxed);
     }
 
     /// Whether more is worth waiting for while so many requests wait.

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures_util::future::BoxFuture;
@@ -136,12 +136,14 @@ impl Pipe {
         tokio::pin!(patience);
         let (waiter, answer) = oneshot::channel();
         let send = async {
-            let _slot = match self.slots.try_acquire() {
-                Ok(slot) => slot,
-                Err(_) => {
+            // What has no end takes nobody's place.
+            let _slot = match timeout.map(|_| self.slots.try_acquire()) {
+                None => None,
+                Some(Ok(slot)) => Some(slot),
+                Some(Err(_)) => {
                     let busy = UpstreamErrorKind::Busy { limit: self.limits.queue };
                     let _place = self.waiting.try_acquire().map_err(|_| UpstreamError::never(busy))?;
-                    self.slots.acquire().await.map_err(|_| self.is_closed())?
+                    Some(self.slots.acquire().await.map_err(|_| self.is_closed())?)
                 }
             };
             let waiter = Some(waiter);
@@ -286,7 +288,7 @@ pub(crate) async fn write_lines(
         // While others are under way more of them are about to come: whoever can write now writes first, and a server that is woken
         // for each line reads them at once. Alone, a request goes out as it comes.
         let waiting = pipe.desk.under_way();
-        if waiting > count {
+        if waiting > count && count < MOST_AT_ONCE {
             match pipe.pace.is_slow(waiting) {
                 true => moment.pass().await,
                 false => tokio::task::yield_now().await,
@@ -334,7 +336,7 @@ pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpi
     // Of a line beyond the limit, its beginning: set while the rest is skipped.
     let mut skipping: Option<Bytes> = None;
     let mut moment = Moment::default();
-    let mut came = 0;
+    let (mut came, mut last) = (0, Instant::now());
     loop {
         while let Some(end) = memchr(b'\n', buffer.get(searched..).unwrap_or_default()) {
             let line = buffer.split_to(searched + end).freeze();
@@ -360,7 +362,9 @@ pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpi
         buffer.reserve(16 << 10);
         if came > 0 {
             let waiting = pipe.desk.under_way();
-            pipe.pace.note(std::mem::take(&mut came), waiting);
+            let now = Instant::now();
+            let after = now.saturating_duration_since(std::mem::replace(&mut last, now));
+            pipe.pace.note(std::mem::take(&mut came), after, waiting);
             // The rest of an answer that has begun is read as it comes.
             if buffer.is_empty() && pipe.pace.is_slow(waiting) {
                 moment.pass().await;

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
+use super::event::UpstreamEvent;
 use super::http::streams::{Ended, Pause};
 use super::pipe::Exchange;
 use super::request::{Reply, UpstreamError, UpstreamRequest};
@@ -83,6 +84,7 @@ impl Wish {
             biased;
             settled = self.settled.wait_for(|settled| settled.number >= self.number) => settled.is_ok_and(|settled| settled.told.has(uri)),
             () = self.closed.cancelled() => false,
+            () = tokio::time::sleep(2 * ACKNOWLEDGED) => false,
         };
         if told {
             Ok(())
@@ -135,8 +137,14 @@ impl Acknowledged {
         self.id.is_none_or(|about| about == id)
     }
 
-    fn told(&self) -> Told {
-        let Some(filter) = &self.filter else { return Told::All };
+    /// Whether it comes after another one: a word to an earlier request may be heard late.
+    pub(crate) fn is_newer_than(&self, other: &Self) -> bool {
+        self.id.is_none() || self.id >= other.id
+    }
+
+    /// What it says the server tells about. Where it may be about another subscription, that is not known.
+    fn told(&self, alone: bool) -> Told {
+        let Some(filter) = self.filter.as_ref().filter(|_| alone || self.id.is_some()) else { return Told::All };
         let uris = filter.get("resourceSubscriptions").and_then(|uris| serde_json::from_slice(uris).ok());
         Told::Only(uris.unwrap_or_default())
     }
@@ -166,7 +174,7 @@ impl Upstream {
             tokio::select! {
                 () = session.heard.cancelled() => {}
                 () = session.over.cancelled() => {}
-                () = tokio::time::sleep(ACKNOWLEDGED) => {}
+                () = tokio::time::sleep(ACKNOWLEDGED) => session.heard.cancel(),
             }
         }
     }
@@ -196,30 +204,40 @@ async fn listen(inner: Weak<Inner>, closed: CancellationToken, desk: Arc<Desk>, 
             }
             Some(subscription) => {
                 let id = subscription.exchange.id;
-                let mut running: BoxFuture<'static, Ended> = Box::pin(subscription.run(again && before.is_none()));
+                let anew = again && before.is_none();
+                // Whether nobody listened for a while. Over HTTP that is said when the stream is open.
+                let mut missed = anew && matches!(subscription.link, Link::Pipe(_));
+                let mut running: BoxFuture<'static, Ended> = Box::pin(subscription.run(anew));
                 let mut standing = false;
                 let patience = tokio::time::sleep(ACKNOWLEDGED);
                 tokio::pin!(patience);
                 let ended = loop {
-                    tokio::select! {
+                    let told = tokio::select! {
                         biased;
                         word = acknowledged.wait_for(|word| word.as_ref().is_some_and(|word| word.is_about(id))), if !standing => {
-                            let told = word.ok().and_then(|word| word.as_ref().map(Acknowledged::told));
-                            (standing, before) = (true, None);
-                            settle(told.unwrap_or_default());
+                            word.ok().and_then(|word| Some(word.as_ref()?.told(before.is_none()))).unwrap_or_default()
                         }
                         () = &mut patience, if !standing => {
                             tracing::debug!("a server does not acknowledge a subscription");
-                            (standing, before) = (true, None);
-                            settle(Told::All);
+                            missed |= before.is_some();
+                            Told::All
                         }
                         ended = &mut running => break Some(ended),
-                        Some(_) = OptionFuture::from(before.as_mut()) => before = None,
+                        Some(_) = OptionFuture::from(before.as_mut()) => {
+                            before = None;
+                            missed |= !standing;
+                            continue;
+                        }
                         changed = wanted.changed() => match changed {
                             Ok(()) => break None,
                             Err(_) => return,
                         },
                         () = closed.cancelled() => return,
+                    };
+                    (standing, before) = (true, None);
+                    settle(told);
+                    if std::mem::take(&mut missed) {
+                        desk.events().send(UpstreamEvent::ListeningAgain);
                     }
                 };
                 again = true;
@@ -228,10 +246,6 @@ async fn listen(inner: Weak<Inner>, closed: CancellationToken, desk: Arc<Desk>, 
                         // It may be tried again, but whoever waits for it is not kept waiting.
                         if !standing {
                             settle(Told::Nothing);
-                        }
-                        // Who refuses this one still tells what it told before. Where a stream broke, so did the one before it.
-                        if !matches!(ended, Ended::Never) {
-                            before = None;
                         }
                         ended
                     }
@@ -245,23 +259,24 @@ async fn listen(inner: Weak<Inner>, closed: CancellationToken, desk: Arc<Desk>, 
                 }
             }
         };
-        if matches!(ended, Ended::Never) {
-            // Nothing to hear as things are, but what was heard before; and wishes may change.
-            loop {
-                tokio::select! {
-                    changed = wanted.changed() => match changed {
-                        Ok(()) => break,
-                        Err(_) => return,
-                    },
-                    Some(_) = OptionFuture::from(before.as_mut()) => before = None,
-                    () = closed.cancelled() => return,
-                }
+        // What was heard before is still heard. Where there is no such stream, only other wishes can change that.
+        let over = async {
+            match ended {
+                Ended::Never => std::future::pending().await,
+                ended => pause.after(&ended, None).await,
             }
-            continue;
-        }
-        tokio::select! {
-            () = pause.after(&ended, None) => {}
-            () = closed.cancelled() => return,
+        };
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                changed = wanted.changed() => match changed {
+                    Ok(()) => break,
+                    Err(_) => return,
+                },
+                Some(_) = OptionFuture::from(before.as_mut()) => before = None,
+                () = &mut over => break,
+                () = closed.cancelled() => return,
+            }
         }
     }
 }

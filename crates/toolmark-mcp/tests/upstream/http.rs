@@ -15,6 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use toolmark_mcp::upstream::ListKind;
 use toolmark_mcp::upstream::{
     Answer, CallObserver, ConnectError, Delivery, EventSender, Question, Reply, Target, Upstream, UpstreamErrorKind,
     UpstreamEvent, UpstreamLimits, UpstreamRequest,
@@ -778,6 +779,48 @@ async fn a_resource_is_watched_when_the_server_has_said_so_and_only_then() {
     assert!(events.try_recv().is_err());
     upstream.close().await;
     watched(&["test://b"]).granted("test://b").await.expect_err("nobody is there");
+}
+
+#[tokio::test]
+async fn until_a_new_subscription_stands_the_one_before_it_is_listened_to() {
+    let (first, first_stream) = mpsc::unbounded_channel();
+    let (second, second_stream) = mpsc::unbounded_channel();
+    let streams = std::sync::Mutex::new(vec![second_stream, first_stream]);
+    let (asked, mut requests) = mpsc::unbounded_channel();
+    let server = serve(move |seen| match seen.rpc() {
+        "server/discover" => {
+            let capabilities = json!({"tools":{"listChanged":true},"resources":{"subscribe":true}});
+            json_answer(seen, &json!({"supportedVersions":["2026-07-28"],"capabilities":capabilities}))
+        }
+        "subscriptions/listen" => {
+            asked.send(seen.body["id"].clone()).expect("the test listens");
+            spoken(streams.lock().expect("a lock").pop().expect("a stream"))
+        }
+        _ => with(404, "", ""),
+    })
+    .await;
+    let says = |method: &str, params: Value| {
+        format!(
+            "data: {}\n\n",
+            json!({"jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": params})
+        )
+    };
+    let stands = |id: &Value| {
+        says("subscriptions/acknowledged", json!({"_meta": {"io.modelcontextprotocol/subscriptionId": id}}))
+    };
+    let (upstream, mut events) = connect(server.target()).await;
+    first.send(stands(&requests.recv().await.expect("a subscription"))).expect("it is open");
+    let wish = upstream.watch_resources(vec!["test://a".to_owned()]);
+    let id = requests.recv().await.expect("another subscription");
+    let granted = tokio::spawn(async move { wish.granted("test://a").await });
+    first.send(says("tools/list_changed", json!({}))).expect("it is still open");
+    assert!(matches!(events.recv().await, Some(UpstreamEvent::ListChanged(ListKind::Tools))));
+    assert!(!granted.is_finished(), "the server has not said so");
+    second.send(stands(&id)).expect("it is open");
+    granted.await.expect("no panic").expect("it is watched");
+    second.send(says("resources/updated", json!({"uri": "test://a"}))).expect("it is open");
+    assert!(matches!(events.recv().await, Some(UpstreamEvent::ResourceUpdated(_))), "and nothing was missed before it");
+    first.closed().await;
 }
 
 #[tokio::test]

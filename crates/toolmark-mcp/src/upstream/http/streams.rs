@@ -57,8 +57,8 @@ impl Http {
             let work = async {
                 for again in std::iter::once(false).chain(std::iter::repeat(true)) {
                     let ended = http.follow_once(&session, &mut reader, again).await;
+                    session.heard.cancel();
                     if matches!(ended, Ended::Never) {
-                        session.heard.cancel();
                         break;
                     }
                     reader.restart();

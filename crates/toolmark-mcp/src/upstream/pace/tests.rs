@@ -9,10 +9,12 @@ fn only_a_program_that_answers_one_by_one_while_many_wait_is_slow() {
     for (came, waiting, slow) in
         [(1, 15, true), (3, 13, true), (4, 12, false), (1, 7, false), (16, 0, false), (1, 1000, true)]
     {
-        pace.note(came, waiting);
+        pace.note(came, MOMENT, waiting);
         assert_eq!(pace.is_slow(waiting), slow, "{came} of {waiting}");
     }
     assert!(!pace.is_slow(2), "few wait for it now");
+    pace.note(1, LONG, 15);
+    assert!(!pace.is_slow(15), "they wait for something else");
 }
 
 #[tokio::test]

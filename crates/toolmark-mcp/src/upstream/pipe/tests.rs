@@ -59,7 +59,7 @@ pub(in crate::upstream) fn exchange(pipe: &Pipe) -> Exchange {
     Exchange {
         id,
         message: write::request(&Id::number(id), "tools/call", Some(b"{}")),
-        timeout: None,
+        timeout: Some(Duration::from_secs(600)),
         cancel: Some(CancellationToken::new()),
         observer: None,
         token: None,
@@ -128,6 +128,17 @@ async fn a_server_that_answers_one_by_one_while_many_wait_gets_and_gives_everyth
     assert!(slow, "it was one that answers one by one");
     // Alone, a request is not made to wait for others that do not come.
     assert!(!pipe.pace.is_slow(pipe.desk.under_way()));
+}
+
+#[tokio::test]
+async fn what_has_no_end_takes_nobodys_place() {
+    let mut setup = setup(UpstreamLimits { in_flight: 1, ..UpstreamLimits::default() });
+    let _endless = start(&setup.pipe, Exchange { timeout: None, ..exchange(&setup.pipe) });
+    setup.server.hears().await;
+    let call = start(&setup.pipe, exchange(&setup.pipe));
+    let id = setup.server.hears().await["id"].as_u64().expect("an id");
+    setup.server.says(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).await;
+    assert_eq!(result(call.await.expect("no panic")), "{}");
 }
 
 /// Notes how many lines every write has.
