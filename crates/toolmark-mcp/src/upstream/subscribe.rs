@@ -2,6 +2,7 @@
 //! open for as long as the connection lives. A new subscription takes the place of the one before it only when the server has
 //! acknowledged it, so that nothing is missed in between.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ const ACKNOWLEDGED: Duration = Duration::from_secs(3);
 pub(crate) struct Watched {
     wanted: watch::Sender<Wanted>,
     settled: watch::Sender<Settled>,
+    /// Whether somebody listens.
+    followed: AtomicBool,
 }
 
 /// What is wanted now; every change of it has a number.
@@ -155,7 +158,7 @@ impl Upstream {
     pub(crate) fn follow(&self) {
         match (&self.0.link, self.era()) {
             (Link::Http(http), Era::Session) => http.follow_session(),
-            (_, Era::Stateless) => {
+            (_, Era::Stateless) if !self.0.watched.followed.swap(true, Ordering::Relaxed) => {
                 let desk = match &self.0.link {
                     Link::Pipe(pipe) => pipe.desk(),
                     Link::Http(http) => http.desk(),
@@ -163,7 +166,7 @@ impl Upstream {
                 let (closed, wanted) = (self.0.closed().clone(), self.0.watched.wanted.subscribe());
                 tokio::spawn(listen(Arc::downgrade(&self.0), closed, Arc::clone(desk), wanted));
             }
-            (Link::Pipe(_), Era::Session) => {}
+            (Link::Pipe(_), Era::Session) | (_, Era::Stateless) => {}
         }
     }
 
@@ -181,6 +184,10 @@ impl Upstream {
 
     /// Says which resources we want to hear about. Only for servers of the new era; older ones take `resources/subscribe`.
     pub fn watch_resources(&self, uris: Vec<String>) -> Wish {
+        // One that was of the old era when the connection was made is not listened to yet.
+        if self.era() == Era::Stateless {
+            self.follow();
+        }
         self.0.watched.want(uris, self.0.closed().clone())
     }
 }
