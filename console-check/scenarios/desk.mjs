@@ -5,8 +5,16 @@ import { clean, enter, go, holds, same, until } from '../stage.mjs';
 const PAGES = ['live', 'approvals', 'catalog', 'confusables', 'policy', 'chat', 'health'];
 const text = (page, selector) => page.locator(selector).first().innerText();
 
-/** Clicks on a call. */
-const pick = (page, at) => page.locator('.calls .item').nth(at).click();
+/** Clicks on a call. Those that come while somebody reads wait behind a button. */
+const pick = async (page, at) => {
+  const call = page.locator('.calls .item').nth(at);
+  await until(async () => {
+    if (await call.count()) return true;
+    await page.locator('.pill:visible').click({ timeout: 500 }).catch(() => {});
+    return false;
+  }, `the call ${at} is listed`);
+  await call.click();
+};
 
 export const without_a_key_there_is_a_login = async ({ browser, gateway }) => {
   const page = await browser.page();
