@@ -7,7 +7,8 @@ use std::sync::{Arc, PoisonError};
 use futures_util::future::ready;
 use futures_util::stream::{self, StreamExt as _};
 use serde_json::Value;
-use toolmark_mcp::downstream::{Answer, Context, Incoming};
+use toolmark_core::explain::Explain as _;
+use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming};
 use toolmark_mcp::upstream::{Reply, Upstream};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, LogLevel, RawObject, codes};
@@ -68,7 +69,7 @@ impl Front {
         match told {
             Ok(Reply::Result(result)) => Answer::Result(result),
             Ok(Reply::Error(error)) => Answer::Fault(passed_on(&error, request)),
-            Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
+            Err(error) => Answer::Fault(Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())),
         }
     }
 

@@ -132,7 +132,7 @@ impl Watched {
 
 impl Acknowledged {
     pub(crate) fn read(params: &RawObject) -> Self {
-        let id = params.object("_meta").and_then(|meta| meta.count(meta::SUBSCRIPTION_ID));
+        let id = params.object("_meta").and_then(|own| own.count(meta::SUBSCRIPTION_ID));
         Self { id, filter: params.object("notifications") }
     }
 

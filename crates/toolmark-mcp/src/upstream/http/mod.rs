@@ -58,7 +58,7 @@ pub(crate) struct Session {
     pub(crate) id: Option<HeaderValue>,
     /// Ended when the server forgot it, or when another one takes its place.
     pub(crate) over: CancellationToken,
-    /// Set once the stream in which the server speaks by itself is open, or known not to be there.
+    /// Set once the stream in which the server speaks by itself is open, is known not to be there, or was waited for long enough.
     pub(crate) heard: CancellationToken,
     /// What every request of it carries.
     headers: HeaderMap,
