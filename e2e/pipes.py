@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 from mcp import Client
@@ -25,7 +26,8 @@ class Pipes:
         shutil.copy(HERE / "pipes.toml", self.work / "toolmark.toml")
         self.log = (self.work / "gateway.log").open("w")
         # A client with these servers, and what becomes of its file.
-        servers = {name: {"command": name} for name in ["everything", "sqlite", "deaf"]}
+        packs = tomllib.loads((self.work / "toolmark.toml").read_text())["packs"]
+        servers = {name: {key: pack[key] for key in ("command", "args") if key in pack} for name, pack in packs.items()}
         file = self.work / "home/.cursor/mcp.json"
         file.write_text(json.dumps({"mcpServers": servers}))
         wrap = [os.environ["TOOLMARK"], "wrap", "cursor", "--home", "home", "--task", "read-only"]

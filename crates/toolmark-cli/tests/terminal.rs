@@ -7,6 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use pty_process::blocking::Pty;
 
@@ -208,11 +209,14 @@ fn a_run_is_told_to_the_receiver_of_the_configuration_without_what_was_said() {
     std::fs::write(&file, format!("{config}\n[telemetry.otlp]\nendpoint = \"{receiver}\"\n")).expect("written");
     let ran = toolmark(folder.path(), &["run", "talker", "a secret"]);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-    let told = told.recv().expect("spans");
-    for wanted in
-        ["invoke_agent talker", "turn 1", "chat small", "gen_ai.provider.name", "gen_ai.response.finish_reasons"]
-    {
-        assert!(told.contains(wanted), "{wanted} is not in {told:?}");
+    let wanted =
+        ["invoke_agent talker", "turn 1", "chat small", "gen_ai.provider.name", "gen_ai.response.finish_reasons"];
+    // They may come in several pieces.
+    let mut all = String::new();
+    while let Some(missing) = wanted.iter().find(|wanted| !all.contains(**wanted)) {
+        let more = told.recv_timeout(Duration::from_secs(60));
+        all.push_str(&more.unwrap_or_else(|_| panic!("{missing} is not in {all:?}")));
     }
+    let told = all;
     assert!(!told.contains("secret") && !told.contains("heard"), "{told:?}");
 }

@@ -24,7 +24,7 @@ use toolmark_mcp::upstream::{
 };
 use toolmark_mcp::wire::version::Era;
 
-use self::target::{source, target};
+use self::target::{HIDDEN, hidden, source, target};
 use crate::breaker::Breaker;
 use crate::credentials;
 use crate::listing::Listed;
@@ -85,6 +85,8 @@ pub struct PackHandle {
     restarts: Arc<AtomicU64>,
     /// What its program writes to standard error, kept from one start to the next.
     stderr: StderrTail,
+    /// What it was given that nobody else is to read, longest first.
+    hidden: Vec<String>,
     tuning: Mutex<Tuning>,
     /// Rings when that changed.
     tuned: Notify,
@@ -103,8 +105,8 @@ struct Tuning {
 
 /// What a pack tells the gateway.
 pub(crate) enum News {
-    /// Its lists, new or again; it waits until they are taken in.
-    Listed(Arc<PackHandle>, Box<Listed>, oneshot::Sender<()>),
+    /// Its lists, new or again, and the connection that they came over; it waits until they are taken in.
+    Listed(Arc<PackHandle>, Box<Listed>, Arc<Upstream>, oneshot::Sender<()>),
     /// It came or went.
     State,
     /// One of its resources changed.
@@ -155,8 +157,9 @@ impl PackHandle {
             programs: at_work.clone(),
             ..ConnectOptions::default()
         };
+        let hidden = hidden(&target);
         let way = Way::Configured(Box::new((target, options)));
-        Ok(Self { auth, stderr, at_work, ..Self::new(name, source, pack.limits.timeout, way) }.tuned_as(pack))
+        Ok(Self { auth, stderr, hidden, at_work, ..Self::new(name, source, pack.limits.timeout, way) }.tuned_as(pack))
     }
 
     /// One that cannot even be tried, for this reason. What it listed when it was last seen is still listed: `guess` is how it would be
@@ -251,6 +254,7 @@ impl PackHandle {
             breaker: Breaker::new(5, Duration::from_secs(10)),
             restarts: Arc::default(),
             stderr: StderrTail::new(1),
+            hidden: Vec::new(),
             tuning: Mutex::new(Tuning { refresh: None, longest: timeout }),
             tuned: Notify::new(),
             at_work: TaskTracker::new(),
@@ -284,7 +288,8 @@ impl PackHandle {
     /// The last lines of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> Vec<String> {
-        self.stderr.lines()
+        let hidden = |line: String| self.hidden.iter().fold(line, |line, value| line.replace(value, HIDDEN));
+        self.stderr.lines().into_iter().map(hidden).collect()
     }
 
     /// The host and the port of a server that is reached over a network.
@@ -303,6 +308,15 @@ impl PackHandle {
     /// The connection, while there is one.
     pub(crate) fn upstream(&self) -> Option<Arc<Upstream>> {
         self.upstream.load_full().filter(|upstream| !upstream.is_closed())
+    }
+
+    /// Lets calls go over a connection: what came over it is what they are judged by.
+    pub(crate) fn open(&self, upstream: Arc<Upstream>) {
+        self.upstream.store(Some(upstream));
+        // Whoever stops us looks first and cancels before: one of the two sees the other.
+        if self.stop.is_cancelled() {
+            self.upstream.store(None);
+        }
     }
 
     /// Whether calls may go to it.

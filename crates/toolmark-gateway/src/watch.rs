@@ -20,11 +20,15 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches files; `*` in a name stands for any run of characters. The folders that they are in are what is really watched, because editors and mounts replace files.
+    /// Watches files; `*` in a name stands for any run of characters. The folders that they and what they link to
+    /// are in are what is really watched, because editors and mounts replace files.
     ///
     /// # Errors
     /// What the system says, when it cannot watch one of the folders.
     pub fn on(files: &[PathBuf]) -> Result<Self, String> {
+        // What a link leads to changes where it is, not where the link is.
+        let targets = files.iter().filter_map(|file| file.canonicalize().ok());
+        let files: HashSet<PathBuf> = files.iter().cloned().chain(targets).collect();
         let bell = Arc::new(Notify::new());
         let names: Vec<Glob> = files.iter().filter_map(|file| Some(Glob::new(file.file_name()?.to_str()?))).collect();
         let rung = Arc::clone(&bell);
@@ -72,3 +76,6 @@ impl std::fmt::Debug for Watch {
         f.debug_struct("Watch").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

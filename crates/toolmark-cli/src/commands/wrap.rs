@@ -1,17 +1,20 @@
 //! `toolmark wrap` and `toolmark unwrap`: a client's file, rewritten so that it goes through Toolmark, and restored.
 
 mod error;
+mod same;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use http::Uri;
 use serde_json::json;
 use toolmark_config::Config;
 use toolmark_config::clients::{Client, Location, ParseClientError, Scope};
-use toolmark_config::import::{ImportedPack, Surroundings, import};
+use toolmark_config::import::{Surroundings, import};
 use toolmark_config::wrap::{self, Reach, Record, UnwrapError};
-use toolmark_core::names::PackName;
+use toolmark_core::gate::Expectation;
+use toolmark_runtime::{ParseTaskNameError, Task, Tasks};
 
 use crate::clients::{Places, absolute};
 use crate::exit::Exit;
@@ -19,7 +22,8 @@ use crate::failure::{Failure, FileError};
 use crate::file::{replace, write_private};
 use crate::workspace::CONFIG;
 use crate::{input, output};
-use error::{NoFile, NotConfigured, NotWrapped};
+use error::{Lost, NoAddress, NoFile, NotConfigured, NotWrapped};
+use same::{is_named, is_same};
 
 #[derive(Debug, Args)]
 pub(crate) struct Wrap {
@@ -46,7 +50,7 @@ pub(crate) struct Wrap {
     pub(crate) url: Option<String>,
 
     /// The program that the client starts [default: this one]
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "url")]
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "url", value_parser = program)]
     pub(crate) command: Option<String>,
 
     /// Change nothing; say what would be done
@@ -70,7 +74,7 @@ pub(crate) struct Unwrap {
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Restore the old file even when changes would be lost
+    /// Restore the old file even when changes would be lost, or when it was removed
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -93,9 +97,10 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
     let shown = output::safe(document.label());
     let surroundings = arguments.places.surroundings(scope);
     let refuse = |error: &wrap::WrapError| Failure::refused(Exit::BadInput, error);
-    let reach = reach(arguments, client);
+    let reach = reach(arguments, client)?;
     let wrapped = wrap::wrap(client, document.text(), &shown, &reach, &surroundings).map_err(|error| refuse(&error))?;
-    let configured = require_configured(arguments, client, document.text(), &shown, &surroundings)?;
+    let Reached { servers, configured } =
+        require_configured(arguments, client, document.text(), &shown, &surroundings, &wrapped.servers)?;
     let backup = backup_of(&path);
     if !arguments.dry_run {
         set_aside(&backup)?;
@@ -111,7 +116,7 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
         output::json(&json!({
             "client": client.as_str(),
             "file": shown,
-            "servers": wrapped.servers,
+            "servers": servers,
             "past": others,
             "backup": backup.display().to_string(),
             "written": !arguments.dry_run,
@@ -122,7 +127,7 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
         output::note("there is no configuration here, so nobody knows whether the gateway has these servers");
     }
     let verb = if arguments.dry_run { "would now reach" } else { "now reaches" };
-    let names: Vec<String> = wrapped.servers.iter().map(|name| output::safe(name)).collect();
+    let names: Vec<String> = servers.iter().map(|name| output::safe(name)).collect();
     let servers = output::count(names.len(), "server");
     let listed = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
     output::line(format_args!("{} {verb} {servers}{listed} through Toolmark: {shown}", client.title()))?;
@@ -164,15 +169,22 @@ pub(crate) fn undo(arguments: &Unwrap) -> Result<Exit, Failure> {
     if record.client() != client {
         return Err(refuse(UnwrapError::Record));
     }
-    let document = input::document(&path)?;
-    let shown = output::safe(document.label());
-    let (text, exact) = match wrap::unwrap(document.text(), &record) {
+    let gone = matches!(path.try_exists(), Ok(false));
+    let (shown, restored) = if gone {
+        (output::safe(&path.display().to_string()), Err(UnwrapError::Gone))
+    } else {
+        let document = input::document(&path)?;
+        (output::safe(document.label()), wrap::unwrap(document.text(), &record))
+    };
+    let (text, exact) = match restored {
         Ok(unwrapped) => (unwrapped.text, unwrapped.exact),
-        Err(UnwrapError::Changed) if arguments.force => (record.original().to_owned(), true),
+        Err(UnwrapError::Changed | UnwrapError::Gone) if arguments.force => (record.original().to_owned(), true),
         Err(error) => return Err(refuse(error)),
     };
     if !arguments.dry_run {
-        replace(&path, &text)?;
+        // Which permissions the file had is not known any more, and it may hold secrets.
+        let written = if gone { write_private(&path, &text) } else { replace(&path, &text) };
+        written?;
         fs::remove_file(&backup)
             .map_err(|error| Failure::refused(Exit::Failed, &FileError::writing(&backup, &error)))?;
     }
@@ -239,63 +251,104 @@ fn choose(client: Client, places: &Places, file: Option<&Path>) -> Result<Chosen
     }
 }
 
-fn reach(arguments: &Wrap, client: Client) -> Reach {
+/// A program that can be started.
+fn program(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("a program has a name".into()) } else { Ok(text.to_owned()) }
+}
+
+fn reach(arguments: &Wrap, client: Client) -> Result<Reach, Failure> {
     if let Some(url) = &arguments.url {
-        return Reach::Url(url.clone());
+        let is_web = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
+        let has_host = |uri: &Uri| uri.host().is_some_and(|host| !host.is_empty());
+        return match url.parse::<Uri>() {
+            Ok(uri) if is_web(&uri) && has_host(&uri) => Ok(Reach::Url(url.clone())),
+            _ => Err(Failure::refused(Exit::BadInput, &NoAddress::new(url))),
+        };
     }
     let program = || std::env::current_exe().ok().map(|path| path.display().to_string());
     let command = arguments.command.clone().or_else(program).unwrap_or_else(|| "toolmark".to_owned());
     let mut args = vec!["stdio".to_owned(), "--config".into(), absolute(&arguments.config)];
     args.extend(["--profile".to_owned(), client.profile().to_string()]);
     args.extend(arguments.task.iter().flat_map(|task| ["--task".to_owned(), task.clone()]));
-    Reach::Command { command, args }
+    Ok(Reach::Command { command, args })
 }
 
-/// Refuses to take servers from a client that Toolmark would not give back. False when there is no configuration to compare with.
+/// Refuses a task that `toolmark stdio` would refuse, which the client would only show as a server that does not start.
+fn require_task(name: &str, config: &Config) -> Result<(), Failure> {
+    let mut tasks = Tasks::default();
+    for (name, task) in &config.tasks {
+        let parsed = name.as_str().parse();
+        let parsed = parsed.map_err(|error: ParseTaskNameError| Failure::refused(Exit::BadInput, &error))?;
+        tasks.insert(Task::new(parsed, Expectation::new(name.as_str(), task.expect.clone(), task.on_mismatch)));
+    }
+    tasks.find(name).map(|_| ()).map_err(|error| Failure::refused(Exit::BadInput, &error))
+}
+
+/// What a client gets back through Toolmark.
+struct Reached {
+    /// Its servers, by its own names.
+    servers: Vec<String>,
+    /// False when there is no configuration to compare with.
+    configured: bool,
+}
+
+/// Refuses to take servers from a client that Toolmark would not give back. `taken` are all that stand in the file.
 fn require_configured(
     arguments: &Wrap,
     client: Client,
     text: &str,
     shown: &str,
     surroundings: &Surroundings,
-) -> Result<bool, Failure> {
+    taken: &[String],
+) -> Result<Reached, Failure> {
     let imported =
         import(client, text, shown, surroundings).map_err(|error| Failure::Problems(error.problems().to_vec()))?;
-    let config = match (arguments.config.is_file(), &arguments.url) {
-        (false, Some(_)) => return Ok(false),
-        (false, None) => Config::default(),
-        (true, _) => {
-            let document = input::document(&arguments.config)?;
-            let label = output::safe(document.label());
-            Config::read(document.text(), &label).map_err(|error| Failure::Problems(error.problems().to_vec()))?
-        }
-    };
-    let pack = |name: &str| config.packs.get(&name.parse::<PackName>().ok()?);
-    let packs = |name: &PackName| [pack(name.as_str()), pack(&format!("{name}-{client}"))].into_iter().flatten();
-    let is_known = |found: &&ImportedPack| packs(&found.name).next().is_some();
-    // What the client does not use either is no loss.
-    let is_off = |found: &&ImportedPack| found.pack.enabled && packs(&found.name).all(|pack| !pack.enabled);
-    let keys = |found: Vec<&ImportedPack>| found.into_iter().map(|found| found.key.clone()).collect::<Vec<_>>();
-    let (known, missing): (Vec<_>, Vec<_>) = imported.packs.iter().partition(is_known);
-    let off = keys(known.into_iter().filter(is_off).collect());
-    let mut missing = keys(missing);
-    // A server that cannot be used is in no configuration; the client may still start it.
-    missing.extend(imported.problems.iter().filter_map(|problem| {
-        problem.report().facts().get("server").and_then(|server| server.as_str()).map(ToOwned::to_owned)
-    }));
-    // A client that had no server yet would be left with one that cannot start.
-    let unreachable = arguments.url.is_none() && !arguments.config.is_file();
-    if missing.is_empty() && off.is_empty() && !unreachable {
-        if imported.elsewhere > 0 {
-            let servers = output::count(imported.elsewhere, "server");
-            output::warn(&format!(
-                "{servers} of single projects in {shown} still go past Toolmark: `--file FILE --project DIR`"
-            ));
-        }
-        Ok(true)
+    let configured = arguments.config.is_file();
+    let config = if configured {
+        let document = input::document(&arguments.config)?;
+        let label = output::safe(document.label());
+        Config::read(document.text(), &label).map_err(|error| Failure::Problems(error.problems().to_vec()))?
     } else {
-        Err(Failure::refused(Exit::BadInput, &NotConfigured::new(client, &arguments.config, missing, off)))
+        Config::default()
+    };
+    // A gateway elsewhere may have what nothing here describes.
+    let comparable = configured || arguments.url.is_none();
+    let mut lost = Lost::default();
+    for found in imported.packs.iter().filter(|_| comparable) {
+        let named = || config.packs.iter().filter(|(name, _)| is_named(name, &found.name, client));
+        let mut same = named().filter(|(_, pack)| is_same(&found.pack, pack)).peekable();
+        let key = found.key.clone();
+        if named().next().is_none() {
+            lost.missing.push(key);
+        } else if same.peek().is_none() {
+            lost.different.push(key);
+        } else if found.pack.enabled && same.all(|(_, pack)| !pack.enabled) {
+            // What the client does not use either is no loss.
+            lost.off.push(key);
+        }
     }
+    // A server that cannot be used is in no configuration; the client may still start it.
+    let refused = imported.problems.iter().filter_map(|problem| problem.report().facts().get("server")?.as_str());
+    let servers: Vec<String> = imported.packs.iter().map(|found| found.key.clone()).collect();
+    for key in taken.iter().filter(|key| !servers.contains(key)).map(String::as_str).chain(refused) {
+        if !lost.unusable.iter().any(|known| known == key) {
+            lost.unusable.push(key.to_owned());
+        }
+    }
+    // A client that had no server yet would be left with one that cannot start.
+    if !lost.is_empty() || (!configured && arguments.url.is_none()) {
+        return Err(Failure::refused(Exit::BadInput, &NotConfigured::new(client, &arguments.config, lost)));
+    }
+    if let Some(task) = &arguments.task {
+        require_task(task, &config)?;
+    }
+    if imported.elsewhere > 0 && configured {
+        let servers = output::count(imported.elsewhere, "server");
+        output::warn(&format!(
+            "{servers} of single projects in {shown} still go past Toolmark: `--file FILE --project DIR`"
+        ));
+    }
+    Ok(Reached { servers, configured })
 }
 
 fn backup_of(path: &Path) -> PathBuf {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 use toolmark_core::explain::{Code, Explain, facts};
-use toolmark_core::names::PackName;
+use toolmark_core::names::{PackName, ParsePackNameError};
 use toolmark_core::problem::Problem;
 use toolmark_core::text::visible;
 
@@ -26,6 +26,10 @@ pub(super) enum Refused {
     TooMany { servers: usize },
     #[error("the server `{}` cannot be used: {what}", visible(key, 80))]
     NotAServer { key: String, what: &'static str },
+    #[error("the server `{}` cannot be used: {}", visible(key, 80), what.join("; "))]
+    Settings { key: String, what: Vec<String> },
+    #[error("{error}")]
+    Name { key: String, error: ParsePackNameError },
     #[error("{} servers would be the pack `{name}`", keys.len())]
     SameName { name: PackName, keys: Vec<String> },
 }
@@ -73,7 +77,8 @@ impl Explain for Refused {
     fn code(&self) -> Code {
         match self {
             Self::NotATable | Self::ServersNotATable | Self::TooMany { .. } => Code::new("client-file-shape"),
-            Self::NotAServer { .. } => Code::new("client-server-unusable"),
+            Self::NotAServer { .. } | Self::Settings { .. } => Code::new("client-server-unusable"),
+            Self::Name { error, .. } => error.code(),
             Self::SameName { .. } => Code::new("client-server-collision"),
         }
     }
@@ -84,6 +89,11 @@ impl Explain for Refused {
                 "it is not the file of a client, or not one that is known".into()
             }
             Self::NotAServer { .. } => "without a program or an address there is nothing to start or to call".into(),
+            Self::Settings { .. } => {
+                "without a setting that cannot be read, the server could do more than it should, or be another one"
+                    .into()
+            }
+            Self::Name { error, .. } => error.why(),
             Self::SameName { keys, .. } => {
                 let keys: Vec<String> = keys.iter().map(|key| format!("`{}`", visible(key, 80))).collect();
                 format!("rules and grants for one would hold for the other: {}", keys.join(" and "))
@@ -97,6 +107,8 @@ impl Explain for Refused {
                 "give the file in which the client keeps its MCP servers".into()
             }
             Self::NotAServer { .. } => "give it a `command` or a `url` in the client's file, or remove it there".into(),
+            Self::Settings { .. } => "correct the setting in the client's file, or remove the server there".into(),
+            Self::Name { error, .. } => error.fix(),
             Self::SameName { name, .. } => {
                 format!("rename one of them in the client's file, for example to `{name}-2`")
             }
@@ -106,7 +118,12 @@ impl Explain for Refused {
     fn facts(&self) -> Map<String, Value> {
         match self {
             Self::SameName { name, keys } => facts([("pack", name.as_str().into()), ("keys", keys.as_slice().into())]),
-            Self::NotAServer { key, .. } => facts([("server", visible(key, 80).into())]),
+            Self::NotAServer { key, .. } | Self::Settings { key, .. } => facts([("server", visible(key, 80).into())]),
+            Self::Name { key, error } => {
+                let mut all = error.facts();
+                all.extend(facts([("server", visible(key, 80).into())]));
+                all
+            }
             _ => Map::new(),
         }
     }

@@ -5,6 +5,7 @@ mod error;
 mod server;
 mod variables;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use toolmark_core::document::{Document, Place};
@@ -18,6 +19,7 @@ use crate::sections::Pack;
 use crate::tree::{Entry, Tree, Value};
 pub use error::ImportError;
 use error::Refused;
+pub use variables::Names;
 
 /// More servers than anybody has, and more notes than anybody reads.
 const MOST_SERVERS: usize = 2_000;
@@ -88,11 +90,33 @@ pub struct Note {
 /// # Errors
 /// [`ImportError`] when the text cannot be read at all, or when two servers would have one name.
 pub fn import(client: Client, text: &str, label: &str, surroundings: &Surroundings) -> Result<Imported, ImportError> {
+    import_among(client, text, label, surroundings, &mut Names::default())
+}
+
+/// The same for one of several files, whose variables are to differ wherever they stand for something else.
+///
+/// # Errors
+/// As [`import`].
+pub fn import_among(
+    client: Client,
+    text: &str,
+    label: &str,
+    surroundings: &Surroundings,
+    names: &mut Names,
+) -> Result<Imported, ImportError> {
     let document = Document::new(label, text.to_owned());
     let tree = if client.writes_toml() { Tree::toml(&document) } else { Tree::json(&document) };
     let tree = tree.map_err(|problem| ImportError::new(label, vec![*problem]))?;
-    let mut file =
-        File { client, document, surroundings, found: Imported::default(), inputs: Vec::new(), roots: Vec::new() };
+    let mut file = File {
+        client,
+        document,
+        surroundings,
+        found: Imported::default(),
+        inputs: Vec::new(),
+        roots: Vec::new(),
+        names,
+        mentioned: variables::mentioned(text),
+    };
     if !matches!(tree.value, Value::Table(_)) {
         file.refuse(tree.span.start, &Refused::NotATable);
         return Err(ImportError::new(label, file.found.problems));
@@ -103,6 +127,7 @@ pub fn import(client: Client, text: &str, label: &str, surroundings: &Surroundin
         return Err(ImportError::new(label, file.found.problems));
     }
     for (number, root) in roots(&tree, surroundings).into_iter().enumerate() {
+        file.inputs.clear();
         if let Some(inputs) = root.inputs {
             file.read_inputs(inputs);
         }
@@ -113,8 +138,10 @@ pub fn import(client: Client, text: &str, label: &str, surroundings: &Surroundin
             file.refuse(root.servers.span.start, &Refused::ServersNotATable);
         }
     }
-    if client == Client::GeminiCli {
-        file.switch_off(&tree);
+    match client {
+        Client::GeminiCli => file.switch_off(&tree),
+        Client::ClaudeCode => file.switch_off_in_project(&tree),
+        _ => {}
     }
     file.note_other_projects(&tree);
     file.finish(label)
@@ -137,11 +164,58 @@ pub(crate) fn roots<'t>(tree: &'t Tree, surroundings: &Surroundings) -> Vec<Root
     if let Some(mcp) = tree.get("mcp") {
         all.extend(mcp.get("servers").map(|servers| Root { servers, inputs: mcp.get("inputs") }));
     }
-    let project = surroundings.project.as_deref().zip(tree.get("projects"));
-    let project =
-        project.and_then(|(path, projects)| projects.entries().iter().find(|entry| same_path(&entry.key, path)));
-    all.extend(project.and_then(|entry| entry.value.get("mcpServers")).map(|servers| Root { servers, inputs: None }));
+    let of_project = project(tree, surroundings).and_then(|project| project.get("mcpServers"));
+    all.extend(of_project.map(|servers| Root { servers, inputs: None }));
     all
+}
+
+/// What `~/.claude.json` keeps for the project that the surroundings name.
+fn project<'t>(tree: &'t Tree, surroundings: &Surroundings) -> Option<&'t Tree> {
+    let (path, projects) = surroundings.project.as_deref().zip(tree.get("projects"))?;
+    projects.entries().iter().find(|entry| same_path(&entry.key, path)).map(|entry| &entry.value)
+}
+
+/// Servers that are listed as not to be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SwitchedOff {
+    keys: Vec<String>,
+    /// A list cannot be read, so nobody knows which servers it names.
+    all: bool,
+}
+
+impl SwitchedOff {
+    /// Whether a server is among them, by its name in the client's file.
+    #[must_use]
+    pub fn holds(&self, key: &str) -> bool {
+        self.all || self.keys.iter().any(|known| known == key)
+    }
+
+    fn add(&mut self, list: Option<&Tree>) {
+        match list.map(|list| (&list.value, texts(list))) {
+            None | Some((Value::Null, _)) => {}
+            Some((_, Some(keys))) => self.keys.extend(keys),
+            Some((_, None)) => self.all = true,
+        }
+    }
+}
+
+/// The servers of a project's `.mcp.json` that Claude Code does not use; it keeps that in `~/.claude.json`, whose text this is. Of a
+/// text that cannot be read, none.
+#[must_use]
+pub fn switched_off(text: &str, surroundings: &Surroundings) -> SwitchedOff {
+    let mut off = SwitchedOff::default();
+    if let Ok(tree) = Tree::json(&Document::new("", text.to_owned())) {
+        for key in ["disabledMcpjsonServers", "disabledMcpServers"] {
+            off.add(project(&tree, surroundings).and_then(|project| project.get(key)));
+        }
+    }
+    off
+}
+
+/// The texts of a list of nothing else.
+fn texts(value: &Tree) -> Option<Vec<String>> {
+    let Value::List(items) = &value.value else { return None };
+    items.iter().map(|item| item.text().map(ToOwned::to_owned)).collect()
 }
 
 /// Paths as two programs write them.
@@ -156,10 +230,14 @@ struct File<'s> {
     document: Arc<Document>,
     surroundings: &'s Surroundings,
     found: Imported,
-    /// The inputs that the file describes: id, description, default.
+    /// The inputs that are described for the servers being read: id, description, default.
     inputs: Vec<Input>,
     /// The root of each pack.
     roots: Vec<usize>,
+    /// The variables that stand for inputs.
+    names: &'s mut Names,
+    /// Variables of the environment that the file names itself.
+    mentioned: HashSet<String>,
 }
 
 /// An input of VS Code.
@@ -184,7 +262,7 @@ impl File<'_> {
     fn read_server(&mut self, root: usize, entry: &Entry) {
         let name = match PackName::slug(&entry.key) {
             Ok(name) => name,
-            Err(error) => return self.refuse(entry.at, &error),
+            Err(error) => return self.refuse(entry.at, &Refused::Name { key: entry.key.clone(), error }),
         };
         if !matches!(entry.value.value, Value::Table(_)) {
             return self.refuse(entry.at, &Refused::NotAServer { key: entry.key.clone(), what: "it is no table" });
@@ -232,12 +310,35 @@ impl File<'_> {
 
     /// Gemini CLI lists servers that are not used, or the only ones that are, apart from the servers.
     fn switch_off(&mut self, tree: &Tree) {
-        let list = |key: &str| tree.get("mcp").and_then(|mcp| mcp.get(key)).map(Tree::texts);
-        let (excluded, allowed) = (list("excluded").unwrap_or_default(), list("allowed"));
+        let list = |key: &str| tree.get("mcp").and_then(|mcp| mcp.get(key));
+        let allowed = list("allowed").filter(|list| !matches!(list.value, Value::Null));
+        let mut off = SwitchedOff::default();
+        off.add(list("excluded"));
+        match allowed.map(texts) {
+            None => {}
+            Some(None) => off.all = true,
+            Some(Some(allowed)) => {
+                let others = self.found.packs.iter().filter(|pack| !allowed.contains(&pack.key));
+                off.keys.extend(others.map(|pack| pack.key.clone()));
+            }
+        }
+        self.leave_off(&off, tree.span.start);
+    }
+
+    /// Claude Code keeps for each project which servers are not used in it.
+    fn switch_off_in_project(&mut self, tree: &Tree) {
+        let Some(project) = project(tree, self.surroundings) else { return };
+        let mut off = SwitchedOff::default();
+        off.add(project.get("disabledMcpServers"));
+        self.leave_off(&off, project.span.start);
+    }
+
+    fn leave_off(&mut self, off: &SwitchedOff, at: usize) {
+        if off.all && !self.found.packs.is_empty() {
+            self.note(at, "the list of servers that are not used cannot be read, so all are switched off");
+        }
         for pack in &mut self.found.packs {
-            let out =
-                excluded.contains(&pack.key) || allowed.as_ref().is_some_and(|allowed| !allowed.contains(&pack.key));
-            pack.pack.enabled &= !out;
+            pack.pack.enabled &= !off.holds(&pack.key);
         }
     }
 

@@ -9,7 +9,7 @@ use toolmark_core::text::visible;
 use toolmark_policy::pattern::Glob;
 
 use super::error::Refused;
-use super::{File, variables};
+use super::{File, texts, variables};
 use crate::clients::Client;
 use crate::sections::{OAuth, Pack, PackAuth, Tool, is_header, is_web_address};
 use crate::tree::{Entry, Tree, Value};
@@ -22,13 +22,28 @@ const OF_NO_CONSEQUENCE: &[&str] =
 /// Reads a server; what makes it unusable is noted.
 pub(super) fn read(file: &mut File<'_>, key: &str, server: &Tree) -> Option<Pack> {
     let own = own_variables(file.client, server);
-    let mut reader =
-        Reader { file, key, own, pack: Pack::default(), kind: None, bearer: None, of_variables: Vec::new() };
+    let required = file.found.required.len();
+    let mut reader = Reader {
+        file,
+        key,
+        own,
+        pack: Pack::default(),
+        kind: None,
+        bearer: None,
+        of_variables: Vec::new(),
+        wrong: Vec::new(),
+        first_wrong: None,
+    };
     for entry in server.entries() {
         reader.field(entry);
     }
     reader.join_headers(server.span.start);
-    let Reader { mut pack, kind, bearer, file, .. } = reader;
+    let Reader { mut pack, kind, bearer, file, wrong, first_wrong, .. } = reader;
+    if let Some(at) = first_wrong {
+        file.refuse(at, &Refused::Settings { key: key.to_owned(), what: wrong });
+        file.found.required.truncate(required);
+        return None;
+    }
     if let Some(bearer) = bearer {
         pack.auth.get_or_insert_default().bearer = Some(bearer);
     }
@@ -51,6 +66,8 @@ pub(super) fn read(file: &mut File<'_>, key: &str, server: &Tree) -> Option<Pack
             );
             None
         }
+        (None, Some(_)) if stdio => Some("it is said to be a program, and has only an address"),
+        (Some(_), None) if !stdio && kind.is_some() => Some("it is said to be an address, and has only a program"),
         (None, Some(url)) => match url.as_literal() {
             Some(url) if !is_web_address(url.expose()) => {
                 Some("its address does not begin with `http://` or `https://`")
@@ -64,6 +81,7 @@ pub(super) fn read(file: &mut File<'_>, key: &str, server: &Tree) -> Option<Pack
     };
     if let Some(what) = what {
         file.refuse(server.span.start, &Refused::NotAServer { key: key.to_owned(), what });
+        file.found.required.truncate(required);
         return None;
     }
     tidy(&mut pack, kind.as_deref());
@@ -122,67 +140,92 @@ struct Reader<'r, 's> {
     bearer: Option<Template>,
     /// Headers whose values are variables.
     of_variables: Vec<(String, Template)>,
+    /// Settings that cannot be read and without which the server would be another one, by name and never by value.
+    wrong: Vec<String>,
+    first_wrong: Option<usize>,
 }
 
 impl Reader<'_, '_> {
+    /// Nothing in place of a value is no value.
     fn field(&mut self, entry: &Entry) {
         let value = &entry.value;
+        if matches!(value.value, Value::Null) {
+            return;
+        }
         match entry.key.as_str() {
-            "type" | "transport" | "transportType" => self.kind = value.text().map(kind_of),
-            "command" => self.command(value),
+            "type" | "transport" | "transportType" => match value.text().and_then(kind_of) {
+                Some(kind) => self.kind = Some(kind.into()),
+                None => self.wrong(entry, &entry.key, "is no kind of server that is known"),
+            },
+            "command" => self.command(entry),
             "args" => {
-                let more = self.list(value);
+                let more = self.list(entry);
                 self.pack.args.extend(more);
             }
-            "env" => self.pack.env = self.table(value, is_environment_name, &[]),
-            "envFile" | "env_file" => self.pack.env_file = self.text(value, &[]),
-            "env_vars" => self.pack.inherit_env = names(value),
-            "cwd" => self.pack.cwd = self.text(value, &[]),
+            "env" => self.pack.env = self.table(entry, value, is_environment_name),
+            "envFile" | "env_file" => self.pack.env_file = self.setting(entry),
+            "env_vars" => match names(value) {
+                Some(names) => self.pack.inherit_env = names,
+                None => self.wrong(entry, &entry.key, "is no list of names of variables"),
+            },
+            "cwd" => self.pack.cwd = self.setting(entry),
             "url" => {
-                self.pack.url = self.text(value, &[]);
+                self.pack.url = self.setting(entry);
                 // Gemini CLI calls the address of an old server `url` and that of a new one `httpUrl`.
                 if self.file.client == Client::GeminiCli && self.kind.is_none() {
                     self.kind = Some("sse".into());
                 }
             }
             "serverUrl" | "httpUrl" => {
-                self.pack.url = self.text(value, &[]);
+                self.pack.url = self.setting(entry);
                 self.kind = Some("http".into());
             }
             "headers" | "http_headers" | "requestInit" => self.headers(entry),
-            "env_http_headers" => self.headers_of_variables(value),
-            "bearer_token_env_var" => self.bearer = value.text().filter(|name| is_variable(name)).map(variable),
-            "bearer_token" => self.bearer = self.text(value, &[]),
+            "env_http_headers" => self.headers_of_variables(entry),
+            "bearer_token_env_var" => match value.text().filter(|name| is_variable(name)) {
+                Some(name) => self.bearer = Some(variable(name)),
+                None => self.wrong(entry, &entry.key, "is no name of a variable"),
+            },
+            "bearer_token" => self.bearer = self.setting(entry),
             "oauth" | "auth" => self.oauth(entry),
-            "disabled" => self.pack.enabled &= !is_true(value),
-            "enabled" => self.pack.enabled &= !matches!(value.value, Value::Bool(false)),
+            "disabled" | "enabled" => match value.value {
+                Value::Bool(said) => self.pack.enabled &= said == (entry.key == "enabled"),
+                _ => self.wrong(entry, &entry.key, "is neither true nor false"),
+            },
             "includeTools" | "enabled_tools" => self.only(entry),
             "displayName" => self.pack.display_name = localized(value),
             "signalText" => self.pack.spoken = localized(value),
             // Other clients mean other things by `tools`; only what has names is taken.
             "tools" if value.entries().iter().any(|tool| has_names(&tool.value)) => self.tools(value),
-            "excludeTools" | "disabled_tools" | "disabledTools" => self.pack.deny = globs(value),
+            "excludeTools" | "disabled_tools" | "disabledTools" => {
+                let more = self.globs(entry).unwrap_or_default();
+                self.pack.deny.extend(more);
+            }
             "timeout" | "startup_timeout_ms" | "startup_timeout_sec" | "tool_timeout_sec" => self.timeout(entry),
             key if OF_NO_CONSEQUENCE.contains(&key) => {}
-            key => {
-                let text = format!(
-                    "`{}` of `{}` has no counterpart and was left out",
-                    visible(key, 60),
-                    visible(self.key, 80)
-                );
-                self.file.note(entry.at, text);
-            }
+            key => self.left_out(entry.at, key),
         }
     }
 
+    fn left_out(&mut self, at: usize, key: &str) {
+        let text = format!("`{}` of `{}` has no counterpart and was left out", visible(key, 60), visible(self.key, 80));
+        self.file.note(at, text);
+    }
+
+    /// A setting that cannot be read and that must not be left out.
+    fn wrong(&mut self, entry: &Entry, setting: &str, what: &str) {
+        self.first_wrong.get_or_insert(entry.at);
+        self.wrong.push(format!("`{}` {what}", visible(setting, 60)));
+    }
+
     /// A program; some clients write it as a list with its arguments.
-    fn command(&mut self, value: &Tree) {
-        if let Value::List(_) = value.value {
-            let mut parts = self.list(value).into_iter();
+    fn command(&mut self, entry: &Entry) {
+        if let Value::List(_) = entry.value.value {
+            let mut parts = self.list(entry).into_iter();
             self.pack.command = parts.next();
             self.pack.args.splice(0..0, parts);
         } else {
-            self.pack.command = self.text(value, &[]);
+            self.pack.command = self.setting(entry);
         }
     }
 
@@ -190,30 +233,51 @@ impl Reader<'_, '_> {
         scalar(value).map(|text| variables::template(self.file, value.span.start, &text, own))
     }
 
-    fn list(&mut self, value: &Tree) -> Vec<Template> {
-        let Value::List(items) = &value.value else { return Vec::new() };
-        let own = std::mem::take(&mut self.own);
-        let read = items.iter().filter_map(|item| self.text(item, &own)).collect();
-        self.own = own;
+    fn setting(&mut self, entry: &Entry) -> Option<Template> {
+        let read = self.text(&entry.value, &[]);
+        if read.is_none() {
+            self.wrong(entry, &entry.key, "is no text");
+        }
         read
     }
 
-    fn table(&mut self, value: &Tree, legal: impl Fn(&str) -> bool, own: &[String]) -> Entries<String, Template> {
+    fn list(&mut self, entry: &Entry) -> Vec<Template> {
+        let own = std::mem::take(&mut self.own);
+        let read: Option<Vec<Template>> = match &entry.value.value {
+            Value::List(items) => items.iter().map(|item| self.text(item, &own)).collect(),
+            _ => None,
+        };
+        self.own = own;
+        if read.is_none() {
+            self.wrong(entry, &entry.key, "is no list of texts");
+        }
+        read.unwrap_or_default()
+    }
+
+    /// The texts of a table, which is the value of the entry or stands in it.
+    fn table(&mut self, entry: &Entry, value: &Tree, legal: impl Fn(&str) -> bool) -> Entries<String, Template> {
+        if !matches!(value.value, Value::Table(_)) {
+            self.wrong(entry, &entry.key, "is no table of names and texts");
+        }
         let mut read: Vec<(String, Template)> = Vec::new();
         let last: HashMap<&str, usize> =
-            value.entries().iter().enumerate().map(|(at, entry)| (entry.key.as_str(), at)).collect();
-        for (at, entry) in value.entries().iter().enumerate() {
-            if !legal(&entry.key) {
-                let text =
-                    format!("`{}` of `{}` is no name that can be used", visible(&entry.key, 60), visible(self.key, 80));
-                self.file.note(entry.at, text);
-            } else if last.get(entry.key.as_str()) == Some(&at)
-                && let Some(text) = self.text(&entry.value, own)
-            {
-                read.push((entry.key.clone(), text));
+            value.entries().iter().enumerate().map(|(at, one)| (one.key.as_str(), at)).collect();
+        for (at, one) in value.entries().iter().enumerate() {
+            if !legal(&one.key) {
+                self.no_name(one);
+            } else if last.get(one.key.as_str()) == Some(&at) {
+                match self.text(&one.value, &[]) {
+                    Some(text) => read.push((one.key.clone(), text)),
+                    None => self.wrong(one, &format!("{}.{}", entry.key, one.key), "is no text"),
+                }
             }
         }
         Entries::new(read)
+    }
+
+    fn no_name(&mut self, entry: &Entry) {
+        let text = format!("`{}` of `{}` is no name that can be used", visible(&entry.key, 60), visible(self.key, 80));
+        self.file.note(entry.at, text);
     }
 
     /// What people call tools.
@@ -239,16 +303,32 @@ impl Reader<'_, '_> {
     }
 
     fn headers(&mut self, entry: &Entry) {
-        let value = if entry.key == "requestInit" { entry.value.get("headers") } else { Some(&entry.value) };
+        let mut value = Some(&entry.value);
+        if entry.key == "requestInit" {
+            if !matches!(entry.value.value, Value::Table(_)) {
+                return self.wrong(entry, &entry.key, "is no table of settings");
+            }
+            for other in entry.value.entries().iter().filter(|other| other.key != "headers") {
+                self.left_out(other.at, &format!("requestInit.{}", other.key));
+            }
+            value = entry.value.get("headers").filter(|value| !matches!(value.value, Value::Null));
+        }
         let Some(value) = value else { return };
-        let more = self.table(value, is_header, &[]);
+        let more = self.table(entry, value, is_header);
         self.add_headers(more);
     }
 
-    fn headers_of_variables(&mut self, value: &Tree) {
-        let named = value.entries().iter().filter_map(|entry| Some((entry.key.clone(), entry.value.text()?)));
-        let usable = named.filter(|(header, name)| is_header(header) && is_variable(name));
-        self.of_variables.extend(usable.map(|(header, name)| (header, variable(name))));
+    fn headers_of_variables(&mut self, entry: &Entry) {
+        if !matches!(entry.value.value, Value::Table(_)) {
+            return self.wrong(entry, &entry.key, "is no table of headers and variables");
+        }
+        for one in entry.value.entries() {
+            match one.value.text().filter(|name| is_variable(name)) {
+                _ if !is_header(&one.key) => self.no_name(one),
+                Some(name) => self.of_variables.push((one.key.clone(), variable(name))),
+                None => self.wrong(one, &format!("{}.{}", entry.key, one.key), "is no name of a variable"),
+            }
+        }
     }
 
     fn add_headers(&mut self, more: Entries<String, Template>) {
@@ -273,10 +353,22 @@ impl Reader<'_, '_> {
         self.pack.headers = Entries::new(joined);
     }
 
+    /// Names of tools, exactly as they stand; a star in them is one. Gemini CLI also writes `name(arguments)`.
+    fn globs(&mut self, entry: &Entry) -> Option<Vec<Glob>> {
+        let exact = |name: String| {
+            let name = name.split('(').next().unwrap_or_default().to_owned();
+            Glob::new(&name.replace('\\', "\\\\").replace('*', "\\*"))
+        };
+        let names = texts(&entry.value);
+        if names.is_none() {
+            self.wrong(entry, &entry.key, "is no list of names of tools");
+        }
+        Some(names?.into_iter().filter(|name| !name.is_empty()).map(exact).collect())
+    }
+
     /// The only tools that are used. A list without any allows none, and never all.
     fn only(&mut self, entry: &Entry) {
-        let Value::List(_) = entry.value.value else { return };
-        let names = globs(&entry.value);
+        let Some(names) = self.globs(entry) else { return };
         if names.is_empty() {
             self.pack.enabled = false;
             let (list, server) = (visible(&entry.key, 60), visible(self.key, 80));
@@ -287,34 +379,46 @@ impl Reader<'_, '_> {
     }
 
     fn oauth(&mut self, entry: &Entry) {
-        let value = &entry.value;
-        let get = |names: &[&str]| names.iter().find_map(|name| value.get(name));
-        let (client_id, client_secret) =
-            (get(&["clientId", "client_id", "CLIENT_ID"]), get(&["clientSecret", "client_secret", "CLIENT_SECRET"]));
-        if client_id.is_none() && client_secret.is_none() {
-            let text = format!(
-                "`{}` of `{}` has no counterpart and was left out",
-                visible(&entry.key, 60),
-                visible(self.key, 80)
-            );
-            return self.file.note(entry.at, text);
+        const ID: &[&str] = &["clientId", "client_id", "CLIENT_ID"];
+        const SECRET: &[&str] = &["clientSecret", "client_secret", "CLIENT_SECRET"];
+        let there: Vec<&Entry> =
+            entry.value.entries().iter().filter(|one| !matches!(one.value.value, Value::Null)).collect();
+        if !there.iter().any(|one| ID.contains(&one.key.as_str()) || SECRET.contains(&one.key.as_str())) {
+            return self.left_out(entry.at, &entry.key);
         }
-        let oauth = OAuth {
-            grant: Grant::AuthorizationCode,
-            client_id: client_id.and_then(|value| self.text(value, &[])),
-            client_secret: client_secret.and_then(|value| self.text(value, &[])),
-            scopes: get(&["scopes"]).map(Tree::texts).unwrap_or_default(),
-            ..OAuth::default()
-        };
+        let mut oauth = OAuth { grant: Grant::AuthorizationCode, ..OAuth::default() };
+        for one in there {
+            let name = format!("{}.{}", entry.key, one.key);
+            match one.key.as_str() {
+                "scopes" => match texts(&one.value) {
+                    Some(scopes) => oauth.scopes = scopes,
+                    None => self.wrong(one, &name, "is no list of texts"),
+                },
+                key if ID.contains(&key) || SECRET.contains(&key) => {
+                    let text = self.text(&one.value, &[]);
+                    if text.is_none() {
+                        self.wrong(one, &name, "is no text");
+                    }
+                    *(if ID.contains(&key) { &mut oauth.client_id } else { &mut oauth.client_secret }) = text;
+                }
+                _ => self.left_out(one.at, &name),
+            }
+        }
         self.pack.auth = Some(PackAuth { bearer: None, oauth: Some(oauth) });
     }
 
     /// Seconds in Codex, milliseconds in the others.
     fn timeout(&mut self, entry: &Entry) {
-        let Value::Number(number) = &entry.value.value else { return };
         let factor = if entry.key.ends_with("_sec") { 1000.0 } else { 1.0 };
-        let milliseconds = number.parse::<f64>().ok().map(|number| number * factor);
-        let Some(milliseconds) = milliseconds.filter(|value| (1.0..=86_400_000.0).contains(value)) else { return };
+        let milliseconds = match &entry.value.value {
+            Value::Number(number) => number.parse::<f64>().ok().map(|number| number * factor),
+            _ => None,
+        };
+        let Some(milliseconds) = milliseconds.filter(|value| (1.0..=86_400_000.0).contains(value)) else {
+            let (setting, server) = (visible(&entry.key, 60), visible(self.key, 80));
+            let text = format!("`{setting}` of `{server}` is no time of at most a day, and was left out");
+            return self.file.note(entry.at, text);
+        };
         // Within these bounds the value is a whole number of 64 bits.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the bounds are checked")]
         let duration = Duration::from_millis(milliseconds.round() as u64);
@@ -342,11 +446,12 @@ fn localized<const MAX: usize>(value: &Tree) -> Option<Localized<MAX>> {
 }
 
 /// The kinds of servers under all the names that clients give them.
-fn kind_of(text: &str) -> String {
-    match text.to_ascii_lowercase().as_str() {
-        "sse" => "sse".into(),
-        "stdio" | "local" => "stdio".into(),
-        _ => "http".into(),
+fn kind_of(text: &str) -> Option<&'static str> {
+    match text.to_ascii_lowercase().replace(['-', '_', ' '], "").as_str() {
+        "sse" => Some("sse"),
+        "stdio" | "local" => Some("stdio"),
+        "http" | "https" | "streamablehttp" | "streamable" | "httpstream" | "remote" => Some("http"),
+        _ => None,
     }
 }
 
@@ -360,24 +465,11 @@ fn scalar(value: &Tree) -> Option<String> {
     }
 }
 
-fn is_true(value: &Tree) -> bool {
-    matches!(value.value, Value::Bool(true))
-}
-
 /// Names of variables, as texts or as tables with a name.
-fn names(value: &Tree) -> Vec<String> {
-    let Value::List(items) = &value.value else { return Vec::new() };
+fn names(value: &Tree) -> Option<Vec<String>> {
+    let Value::List(items) = &value.value else { return None };
     let name = |item: &Tree| item.text().or_else(|| item.get("name").and_then(Tree::text)).map(ToOwned::to_owned);
-    items.iter().filter_map(name).filter(|name| is_environment_name(name)).collect()
-}
-
-/// Names of tools, exactly as they stand; a star in them is one. Gemini CLI also writes `name(arguments)`.
-fn globs(value: &Tree) -> Vec<Glob> {
-    let exact = |name: String| {
-        let name = name.split('(').next().unwrap_or_default().to_owned();
-        Glob::new(&name.replace('\\', "\\\\").replace('*', "\\*"))
-    };
-    value.texts().into_iter().filter(|name| !name.is_empty()).map(exact).collect()
+    items.iter().map(|item| name(item).filter(|name| is_environment_name(name))).collect()
 }
 
 fn variable(name: &str) -> Template {

@@ -397,3 +397,219 @@ fn a_preview_masks_what_is_secret_in_arguments_and_the_file_keeps_it() {
     assert!(preview.contains("DB_PASSWORD=••••") && preview.contains("Server=db;Password=••••"), "{preview}");
     assert!(crate::render::holds_secrets(&pack.name, &pack.pack));
 }
+
+fn variables(imported: &Imported) -> Vec<(&str, Option<&str>)> {
+    imported.required.iter().map(|one| (one.variable.as_str(), one.description.as_deref())).collect()
+}
+
+#[test]
+fn each_input_has_a_variable_of_its_own() {
+    let text = r#"{
+        "inputs": [{"id": "api-key", "description": "Of a"}, {"id": "api_key", "description": "Of b"}],
+        "servers": {
+            "a": {"command": "a", "env": {"K": "${input:api-key}"}},
+            "b": {"command": "b", "env": {"K": "${input:api_key}", "L": "${input:api-key}"}},
+            "c": {"command": "c", "args": ["${input:日}", "${input:本}", "${env:TOKEN}", "${input:token}", "${config:a.b}", "${config:a-b}"]}
+        }
+    }"#;
+    let imported = read(Client::Vscode, text);
+    assert_eq!(
+        shown(&imported),
+        "[packs.a]\ncommand = \"a\"\nenv = { K = \"${API_KEY}\" }\n\
+         [packs.b]\ncommand = \"b\"\nenv = { K = \"${API_KEY_2}\", L = \"${API_KEY}\" }\n\
+         [packs.c]\ncommand = \"c\"\nargs = [\"${INPUT}\", \"${INPUT_2}\", \"${TOKEN}\", \"${TOKEN_2}\", \"${CONFIG_A_B}\", \
+         \"${CONFIG_A_B_2}\"]\n"
+    );
+    let expected = [("API_KEY", Some("Of a")), ("API_KEY_2", Some("Of b")), ("INPUT", None), ("INPUT_2", None)];
+    assert_eq!(variables(&imported)[..4], expected);
+    assert_eq!(
+        imported.notes[0].text,
+        "`API_KEY` is something else than the input `api_key`; set the variable `API_KEY_2` for it"
+    );
+}
+
+#[test]
+fn an_input_is_never_a_variable_that_is_always_set() {
+    for id in
+        ["path", "home", "user", "Shell", "lang", "pwd", "tmpdir", "term", "logname", "hostname", "lc-all", "temp"]
+    {
+        let text = format!(
+            r#"{{"inputs": [{{"id": "{id}", "description": "x"}}], "servers": {{"a": {{"command": "a", "args": ["${{input:{id}}}"]}}}}}}"#
+        );
+        let imported = read(Client::Vscode, &text);
+        let name = format!("INPUT_{}", id.to_uppercase().replace('-', "_"));
+        assert_eq!(variables(&imported), [(name.as_str(), Some("x"))]);
+        assert!(shown(&imported).contains(&format!("args = [\"${{{name}}}\"]")), "{}", shown(&imported));
+        assert!(imported.notes[0].text.contains(&format!("set the variable `{name}`")), "{}", imported.notes[0].text);
+    }
+    // With a default too, and beside one that is called so already.
+    let text = r#"{"inputs": [{"id": "path", "default": "/x"}], "servers": {"a": {"command": "a", "args": ["${input:input-path}", "${input:path}"]}}}"#;
+    let expected = "[packs.a]\ncommand = \"a\"\nargs = [\"${INPUT_PATH}\", \"${INPUT_PATH_2:-/x}\"]\n";
+    assert_eq!(shown(&read(Client::Vscode, text)), expected);
+}
+
+#[test]
+fn inputs_of_two_files_share_a_variable_only_when_they_ask_the_same() {
+    let text = |description: &str| {
+        format!(
+            r#"{{"inputs": [{{"id": "key", "description": "{description}"}}], "servers": {{"a": {{"command": "a", "args": ["${{input:key}}"]}}}}}}"#
+        )
+    };
+    let mut names = Names::default();
+    let mut variable = |description: &str| {
+        let imported = import_among(Client::Vscode, &text(description), "f", &surroundings(), &mut names).unwrap();
+        imported.required[0].variable.clone()
+    };
+    assert_eq!([variable("one"), variable("other"), variable("one")], ["KEY", "KEY_2", "KEY"]);
+}
+
+/// What is said about the only server of a file, which cannot be used.
+fn unusable(client: Client, text: &str) -> String {
+    let imported = read(client, text);
+    assert!(imported.packs.is_empty() && imported.required.is_empty(), "{text}");
+    let codes: Vec<&str> = imported.problems.iter().map(|problem| problem.code().as_str()).collect();
+    assert_eq!(codes, ["client-server-unusable"], "{text}");
+    let report = imported.problems[0].report();
+    assert_eq!(report.facts().get("server").unwrap(), "s", "{text}");
+    assert!(!format!("{imported:?} {report}").contains("s3cret"), "{text}");
+    report.what().to_owned()
+}
+
+#[test]
+fn a_setting_that_cannot_be_read_makes_its_server_unusable_and_is_named_without_its_value() {
+    for (settings, setting) in [
+        (r#""command": "x", "excludeTools": "s3cret""#, "excludeTools"),
+        (r#""command": "x", "disabledTools": {"a": true}"#, "disabledTools"),
+        (r#""command": "x", "excludeTools": ["rm", 1]"#, "excludeTools"),
+        (r#""command": "x", "includeTools": "a""#, "includeTools"),
+        (r#""command": "x", "disabled": "true""#, "disabled"),
+        (r#""command": "x", "disabled": 1"#, "disabled"),
+        (r#""command": "x", "enabled": "false""#, "enabled"),
+        (r#""command": "x", "args": "--token s3cret""#, "args"),
+        (r#""command": "x", "args": ["${input:a}", null]"#, "args"),
+        (r#""command": ["x", {}]"#, "command"),
+        (r#""command": {"a": "s3cret"}"#, "command"),
+        (r#""command": "x", "cwd": []"#, "cwd"),
+        (r#""command": "x", "envFile": []"#, "envFile"),
+        (r#""command": "x", "env": ["A=s3cret"]"#, "env"),
+        (r#""command": "x", "env": {"A": null}"#, "env.A"),
+        (r#""command": "x", "env": {"A": ["s3cret"]}"#, "env.A"),
+        (r#""url": "https://x.example", "headers": "Authorization: s3cret""#, "headers"),
+        (r#""url": "https://x.example", "headers": [1]"#, "headers"),
+        (r#""url": "https://x.example", "headers": {"A": {"b": "s3cret"}}"#, "headers.A"),
+        (r#""url": "https://x.example", "requestInit": "s3cret""#, "requestInit"),
+        (r#""url": "https://x.example", "requestInit": {"headers": "s3cret"}"#, "requestInit"),
+        (r#""url": "https://x.example", "oauth": {"clientId": ["s3cret"]}"#, "oauth.clientId"),
+        (r#""url": "https://x.example", "oauth": {"clientId": "a", "scopes": "s3cret"}"#, "oauth.scopes"),
+        (r#""url": "https://x.example", "type": "ws""#, "type"),
+        (r#""url": "https://x.example", "type": 1"#, "type"),
+        (r#""command": "x", "type": "bogus""#, "type"),
+    ] {
+        let what = unusable(Client::Cursor, &format!(r#"{{"mcpServers": {{"s": {{{settings}}}}}}}"#));
+        assert!(what.contains(&format!(": `{setting}` is n")), "{what}");
+    }
+    for (settings, setting) in [
+        ("command = \"x\"\ndisabled_tools = \"rm\"", "disabled_tools"),
+        ("command = \"x\"\nenabled_tools = \"rm\"", "enabled_tools"),
+        ("command = \"x\"\nenv_vars = \"A\"", "env_vars"),
+        ("command = \"x\"\nenv_vars = [\"A=s3cret\"]", "env_vars"),
+        ("url = \"https://x.example\"\nbearer_token_env_var = \"sk-s3cret\"", "bearer_token_env_var"),
+        ("url = \"https://x.example\"\nenv_http_headers = { X-A = \"not s3cret\" }", "env_http_headers.X-A"),
+        ("url = \"https://x.example\"\nenv_http_headers = \"s3cret\"", "env_http_headers"),
+    ] {
+        let what = unusable(Client::Codex, &format!("[mcp_servers.s]\n{settings}\n"));
+        assert!(what.contains(&format!(": `{setting}` is no")), "{what}");
+    }
+}
+
+#[test]
+fn all_settings_of_a_server_that_cannot_be_read_are_named_at_once() {
+    let text = r#"{"mcpServers": {"s": {"command": "x", "args": 1, "disabled": "true"}}}"#;
+    assert_eq!(
+        unusable(Client::Cursor, text),
+        "the server `s` cannot be used: `args` is no list of texts; `disabled` is neither true nor false"
+    );
+}
+
+#[test]
+fn a_server_that_is_not_what_its_type_says_is_unusable() {
+    let program = unusable(Client::Cursor, r#"{"mcpServers": {"s": {"type": "http", "command": "x"}}}"#);
+    assert!(program.ends_with("it is said to be an address, and has only a program"), "{program}");
+    let address = unusable(Client::Cursor, r#"{"mcpServers": {"s": {"type": "stdio", "url": "https://x.example"}}}"#);
+    assert!(address.ends_with("it is said to be a program, and has only an address"), "{address}");
+    for kind in ["http", "streamable-http", "streamableHttp", "streamable_http", "HTTP", "remote"] {
+        let text = format!(r#"{{"mcpServers": {{"s": {{"type": "{kind}", "url": "https://x.example"}}}}}}"#);
+        assert_eq!(shown(&read(Client::Cursor, &text)), "[packs.s]\nurl = \"https://x.example\"\n", "{kind}");
+    }
+}
+
+#[test]
+fn nothing_in_place_of_a_setting_is_no_setting() {
+    let text = r#"{"mcpServers": {"a": {"command": "a", "args": null, "env": null, "url": null, "httpUrl": null, "headers": null,
+        "type": null, "disabled": null, "enabled": null, "excludeTools": null, "timeout": null, "oauth": null, "cwd": null}}}"#;
+    let imported = read(Client::GeminiCli, text);
+    assert_eq!(shown(&imported), "[packs.a]\ncommand = \"a\"\n");
+    assert!(imported.notes.is_empty() && imported.problems.is_empty());
+}
+
+#[test]
+fn a_time_that_cannot_be_used_is_noted() {
+    let text = r#"{"mcpServers": {"a": {"command": "a", "timeout": "30s"}}}"#;
+    let imported = read(Client::GeminiCli, text);
+    assert_eq!(shown(&imported), "[packs.a]\ncommand = \"a\"\n");
+    assert_eq!(imported.notes[0].text, "`timeout` of `a` is no time of at most a day, and was left out");
+    let text = "[mcp_servers.a]\ncommand = \"a\"\ntool_timeout_sec = 0\nstartup_timeout_sec = 100000\n";
+    let imported = read(Client::Codex, text);
+    assert_eq!((shown(&imported).as_str(), imported.notes.len()), ("[packs.a]\ncommand = \"a\"\n", 2));
+}
+
+#[test]
+fn two_lists_of_tools_that_are_not_used_hold_both() {
+    let text = r#"{"mcpServers": {"a": {"command": "a", "excludeTools": ["x"], "disabledTools": ["y"]}}}"#;
+    assert_eq!(shown(&read(Client::Cursor, text)), "[packs.a]\ncommand = \"a\"\ndeny = [\"x\", \"y\"]\n");
+}
+
+#[test]
+fn servers_that_claude_code_does_not_use_in_the_project_are_switched_off() {
+    let text = r#"{
+        "mcpServers": {"u1": {"command": "u1"}, "u2": {"command": "u2"}},
+        "projects": {
+            "/srv/shop": {"mcpServers": {"l1": {"command": "l1"}}, "disabledMcpServers": ["u1", "l1"], "disabledMcpjsonServers": ["p2"]},
+            "/srv/other": {"disabledMcpServers": ["u2"], "disabledMcpjsonServers": ["p3"]}
+        }
+    }"#;
+    let on = |imported: &Imported| -> Vec<String> {
+        imported.packs.iter().filter(|pack| pack.pack.enabled).map(|pack| pack.key.clone()).collect()
+    };
+    assert_eq!(on(&read(Client::ClaudeCode, text)), ["u2"]);
+    // Without a project, no project's list holds.
+    let nowhere = import(Client::ClaudeCode, text, "f", &Surroundings::default()).unwrap();
+    assert_eq!(on(&nowhere), ["u1", "u2"]);
+    let off = switched_off(text, &surroundings());
+    assert_eq!(["p1", "p2", "p3", "u1"].map(|key| off.holds(key)), [false, true, false, true]);
+    assert_eq!(switched_off("{", &surroundings()), SwitchedOff::default());
+}
+
+#[test]
+fn a_list_of_switched_off_servers_that_cannot_be_read_switches_all_off() {
+    let claude = r#"{"mcpServers": {"a": {"command": "a"}}, "projects": {"/srv/shop": {"disabledMcpServers": "a"}}}"#;
+    let excluded = r#"{"mcpServers": {"a": {"command": "a"}}, "mcp": {"excluded": "a"}}"#;
+    let allowed = r#"{"mcpServers": {"a": {"command": "a"}}, "mcp": {"allowed": "b"}}"#;
+    for (client, text) in [(Client::ClaudeCode, claude), (Client::GeminiCli, excluded), (Client::GeminiCli, allowed)] {
+        let imported = read(client, text);
+        assert!(!imported.packs[0].pack.enabled, "{text}");
+        assert_eq!(imported.notes.len(), 1, "{text}");
+    }
+    assert!(switched_off(claude, &surroundings()).holds("anything"));
+}
+
+#[test]
+fn a_server_whose_name_cannot_be_that_of_a_pack_is_named_in_the_facts() {
+    let imported = read(Client::Cursor, r#"{"mcpServers": {"日本": {"command": "x"}}}"#);
+    let report = imported.problems[0].report();
+    assert_eq!((report.code().as_str(), report.what()), ("pack-name-syntax", "`日本` is not a pack name"));
+    assert_eq!(
+        (report.facts().get("server").unwrap(), report.facts().get("name").unwrap()),
+        (&"日本".into(), &"日本".into())
+    );
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::foreign::DurationText;
 use super::{is_header, is_web_address};
 use crate::read::{Refused, Section, table, table_name};
-use crate::values::{Entries, ModelText, Template, is_environment_name};
+use crate::values::{Entries, ModelText, Template, is_variable};
 
 table! {
     /// A model and how it is reached.
@@ -80,7 +80,7 @@ fn check(model: &ModelSection, section: &mut Section<'_, '_>) {
         section
             .refuse(Some("ca"), &at("ca", "the address is called without encryption, and shows no certificate", fix));
     }
-    if model.key_variable.as_deref().is_some_and(|name| !is_environment_name(name)) {
+    if model.key_variable.as_deref().is_some_and(|name| !is_variable(name)) {
         let fix = "write the name of the variable that holds the key, never the key itself";
         section.refuse(Some("key_variable"), &at("key_variable", "this is no name of a variable", fix));
     }

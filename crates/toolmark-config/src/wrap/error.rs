@@ -44,6 +44,9 @@ pub enum UnwrapError {
     /// It was changed since, and the change would be lost.
     #[error("the servers in the file were changed after it was wrapped")]
     Changed,
+    /// It was removed since.
+    #[error("the file was removed after it was wrapped")]
+    Gone,
     /// What was kept to restore it cannot be read.
     #[error("the record of the old file cannot be read")]
     Record,
@@ -98,7 +101,7 @@ impl Explain for WrapError {
 impl Explain for UnwrapError {
     fn code(&self) -> Code {
         match self {
-            Self::Changed => Code::new("unwrap-changed"),
+            Self::Changed | Self::Gone => Code::new("unwrap-changed"),
             Self::Record => Code::new("unwrap-record"),
         }
     }
@@ -106,6 +109,7 @@ impl Explain for UnwrapError {
     fn why(&self) -> String {
         match self {
             Self::Changed => "restoring the old servers would lose what was changed since; the file was left as it is",
+            Self::Gone => "whoever removed it may not want it back",
             Self::Record => "without it nobody knows what the file was; the file was left as it is",
         }
         .into()
@@ -116,6 +120,7 @@ impl Explain for UnwrapError {
             Self::Changed => {
                 "move new servers into `toolmark.toml`, or restore the old file and lose the changes with `--force`"
             }
+            Self::Gone => "write the old file anew with `--force`; what was kept of it is still there",
             Self::Record => "remove the entry `toolmark` from the client's file and write its servers there again",
         }
         .into()

@@ -1,10 +1,11 @@
-//! Edits of a JSON file: the inside of each table of servers, or a new table where there is none.
+//! Edits of a JSON file: the inside of each table of servers, or a new table where there is none; and the list of the only servers that are
+//! used.
 
 use std::ops::Range;
 
-use super::{Edit, Reach, WrapError, entry};
+use super::{Edit, OURSELVES, Reach, WrapError, entry};
 use crate::clients::Client;
-use crate::tree::{Tree, Value};
+use crate::tree::{Entry, Tree, Value};
 
 /// What has to change. `spans` are the tables of servers, as far as there are any.
 pub(super) fn edits(
@@ -28,11 +29,41 @@ pub(super) fn edits(
             Edit { at, new: format!("{{{inside}}}") }
         });
     }
-    all.sort_by_key(|edit| edit.at.start);
     if all.is_empty() {
         all.push(new_table(text, tree, client, reach, unit, newline)?);
     }
+    all.extend(closed_list(tree, client).map(|list| open(text, list, newline)));
+    all.sort_by_key(|edit| edit.at.start);
     Ok(all)
+}
+
+/// The key of the list in which Gemini CLI names the only servers that it uses.
+pub(super) const ALLOWED: &str = "allowed";
+
+/// The list of the only servers that a client uses, where it has one and Toolmark is not in it.
+pub(super) fn closed_list(tree: &Tree, client: Client) -> Option<&Entry> {
+    let mcp = tree.get("mcp").filter(|_| client == Client::GeminiCli)?;
+    let list = mcp.entries().iter().rev().find(|entry| entry.key == ALLOWED)?;
+    let closed = matches!(list.value.value, Value::List(_)) && !list.value.texts().iter().any(|name| name == OURSELVES);
+    closed.then_some(list)
+}
+
+/// Puts Toolmark in front of the others, as they are written. The key and the whole list are replaced: that much stands there only once.
+fn open(text: &str, list: &Entry, newline: &str) -> Edit {
+    let at = list.at..list.value.span.end;
+    let items: &[Tree] = if let Value::List(items) = &list.value.value { items } else { &[] };
+    let (place, new) = match items.first().map(|first| first.span.start) {
+        None => (list.value.span.start + 1, format!("\"{OURSELVES}\"")),
+        Some(first) => (first, format!("\"{OURSELVES}\"{}", gap(text, first, newline))),
+    };
+    let part = |range: Range<usize>| text.get(range).unwrap_or_default();
+    Edit { new: format!("{}{new}{}", part(at.start..place), part(place..at.end)), at }
+}
+
+/// What stands between a new item and the first of old, which begins at a byte: a line of its own only where that has one.
+fn gap(text: &str, first: usize, newline: &str) -> String {
+    let own_line = text.get(..first).is_some_and(|before| before.trim_end_matches([' ', '\t']).ends_with('\n'));
+    if own_line { format!(",{newline}{}", indent(text, first)) } else { ", ".to_owned() }
 }
 
 /// A table of servers at the end of the file's own table; a file of its own where there is nothing yet.
@@ -68,9 +99,7 @@ fn new_table(
             // Before the first entry there is always a brace or white space or a comment, and a comma always fits behind the new one.
             let first = entries.first().unwrap_or(last);
             let indent = indent(text, first.at);
-            let on_its_own_line =
-                text.get(..first.at).is_some_and(|before| before.trim_end_matches([' ', '\t']).ends_with('\n'));
-            let gap = if on_its_own_line { format!(",{newline}{indent}") } else { ", ".to_owned() };
+            let gap = gap(text, first.at, newline);
             Ok(Edit { at: first.at..first.at, new: format!("{}{gap}", table(&indent)?) })
         }
     }

@@ -54,7 +54,8 @@ pub(crate) struct Edit {
     pub(crate) new: String,
 }
 
-/// Replaces all servers of a client's file by one that is Toolmark. Everything else stays as it is, comments included.
+/// Replaces all servers of a client's file by one that is Toolmark, and adds it to the list of the only servers that are used, where there is
+/// one. Everything else stays as it is, comments included.
 ///
 /// # Errors
 /// [`WrapError`] when the text cannot be read, when Toolmark already stands there, or when the client takes no addresses.
@@ -107,7 +108,8 @@ pub(crate) fn apply(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// Before anything is handed out: the new text can be read, holds Toolmark and no other server, and says the same otherwise.
+/// Before anything is handed out: the new text can be read, holds Toolmark and no other server, and says the same
+/// otherwise, but that Toolmark may be used.
 fn check(client: Client, old: &Tree, new: &str, label: &str, surroundings: &Surroundings) -> Result<(), WrapError> {
     let document = Document::new(label, new.to_owned());
     let failed = || WrapError::Failed { label: label.to_owned() };
@@ -118,7 +120,13 @@ fn check(client: Client, old: &Tree, new: &str, label: &str, surroundings: &Surr
         .map(|entry| entry.key.as_str())
         .collect();
     let alone = !servers.is_empty() && servers.iter().all(|name| *name == OURSELVES);
-    if alone && rest(old, surroundings) == rest(&tree, surroundings) { Ok(()) } else { Err(failed()) }
+    let mut before = rest(old, surroundings);
+    if json::closed_list(old, client).is_some()
+        && let Some(list) = before.pointer_mut("/mcp/allowed").and_then(serde_json::Value::as_array_mut)
+    {
+        list.insert(0, OURSELVES.into());
+    }
+    if alone && before == rest(&tree, surroundings) { Ok(()) } else { Err(failed()) }
 }
 
 /// Everything that a file says besides its servers.

@@ -192,6 +192,56 @@ fn a_change_that_would_be_lost_is_refused() {
 }
 
 #[test]
+fn gemini_cli_may_use_toolmark_where_it_names_the_only_servers_that_it_uses() {
+    for (before, after) in [
+        (r#"{"mcpServers": {"g1": {"command": "a"}}, "mcp": {"allowed": ["g1"]}}"#, r#""allowed": ["toolmark", "g1"]"#),
+        (r#"{"mcp": {"allowed": []}, "mcpServers": {}}"#, r#""allowed": ["toolmark"]"#),
+        (r#"{"mcp": {"allowed": [ /* none */ ]}}"#, r#""allowed": ["toolmark" /* none */ ]"#),
+        (
+            "{\n  \"mcp\": {\n    \"allowed\": [ // mine\n      \"g1\",\n    ]\n  }\n}\n",
+            "\"allowed\": [ // mine\n      \"toolmark\",\n      \"g1\",\n    ]",
+        ),
+        ("{\r\n\t\"mcp\": {\"allowed\":\r\n\t\t[\r\n\t\t\"g1\"]}}", "[\r\n\t\t\"toolmark\",\r\n\t\t\"g1\"]"),
+    ] {
+        let new = wrapped(Client::GeminiCli, before);
+        assert!(new.text.contains(after), "{}", new.text);
+        let record = Record::from_text(&new.record.to_text()).unwrap();
+        assert_eq!(unwrap(&new.text, &record), Ok(Unwrapped { text: before.into(), exact: true }));
+        let changed = format!("// new\n{}", new.text);
+        assert_eq!(unwrap(&changed, &record), Ok(Unwrapped { text: format!("// new\n{before}"), exact: false }));
+    }
+}
+
+#[test]
+fn a_list_that_has_toolmark_or_is_of_another_client_or_is_none_stays() {
+    for (client, list) in [
+        (Client::GeminiCli, r#"["a", "toolmark"]"#),
+        (Client::GeminiCli, "null"),
+        (Client::GeminiCli, r#"{"a": 1}"#),
+        (Client::Cursor, r#"["a"]"#),
+    ] {
+        let text = format!(r#"{{"mcp": {{"allowed": {list}}}, "mcpServers": {{"a": {{"command": "a"}}}}}}"#);
+        assert!(wrapped(client, &text).text.contains(&format!(r#""allowed": {list}}}"#)), "{list}");
+    }
+}
+
+#[test]
+fn the_list_of_gemini_cli_comes_back_when_the_client_wrote_the_file_anew() {
+    let before = r#"{"mcpServers": {"g1": {"command": "a"}}, "mcp": {"allowed": ["g1"]}}"#;
+    let new = wrapped(Client::GeminiCli, before);
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let mut anew = value(&new.text);
+    anew["theme"] = "dark".into();
+    let unwrapped = unwrap(&serde_json::to_string_pretty(&anew).unwrap(), &new.record).unwrap();
+    let mut expected = value(before);
+    expected["theme"] = "dark".into();
+    assert_eq!((value(&unwrapped.text), unwrapped.exact), (expected, false));
+    // Another server that was allowed since would be lost.
+    anew["mcp"]["allowed"] = serde_json::json!(["toolmark", "g1", "g2"]);
+    assert_eq!(unwrap(&serde_json::to_string_pretty(&anew).unwrap(), &new.record), Err(UnwrapError::Changed));
+}
+
+#[test]
 fn a_record_survives_writing_and_reading_and_a_foreign_one_is_refused() {
     let record = wrapped(Client::Cursor, CURSOR).record;
     assert!(Record::from_text(&record.to_text()).unwrap() == record);

@@ -3,6 +3,7 @@
 
 use toolmark_core::document::Document;
 
+use super::json::ALLOWED;
 use super::{OURSELVES, Record, UnwrapError, apply, read};
 use crate::import::{Surroundings, roots};
 use crate::tree::Tree;
@@ -67,17 +68,28 @@ fn by_structure(current: &str, record: &Record) -> Option<String> {
     if record.client.writes_toml() {
         return None;
     }
-    let [piece] = record.pieces.as_slice() else { return None };
+    let table = |text: &str| Tree::json(&Document::new("", format!("{{{text}}}"))).ok();
+    let list = |text: &str| table(text)?.get(ALLOWED).map(Tree::to_json);
+    let (lists, tables): (Vec<_>, Vec<_>) = record.pieces.iter().partition(|piece| list(&piece.new).is_some());
+    let [piece] = tables.as_slice() else { return None };
     let tree = read(record.client, &Document::new("", current.to_owned())).ok()?;
     let found = roots(&tree, &Surroundings::default());
     let [root] = found.as_slice() else { return None };
     let ours = root.servers.get(OURSELVES).filter(|_| root.servers.entries().len() == 1)?;
-    let written = Tree::json(&Document::new("", format!("{{{}}}", piece.new))).ok()?;
-    if written.get(OURSELVES)?.to_json() != ours.to_json() {
+    if table(&piece.new)?.get(OURSELVES)?.to_json() != ours.to_json() {
         return None;
     }
     let span = root.servers.span.clone();
-    Some(apply(current, &[Edit { at: span.start + 1..span.end.saturating_sub(1), new: piece.old.clone() }]))
+    let mut edits = vec![Edit { at: span.start + 1..span.end.saturating_sub(1), new: piece.old.clone() }];
+    for piece in lists {
+        let found = tree.get("mcp")?.entries().iter().rev().find(|entry| entry.key == ALLOWED)?;
+        if list(&piece.new)? != found.value.to_json() {
+            return None;
+        }
+        edits.push(Edit { at: found.at..found.value.span.end, new: piece.old.clone() });
+    }
+    edits.sort_by_key(|edit| edit.at.start);
+    Some(apply(current, &edits))
 }
 
 /// Where `piece` stands, if it stands there exactly once.

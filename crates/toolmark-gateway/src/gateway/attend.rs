@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use toolmark_core::names::PackName;
 use toolmark_mcp::downstream::Changed;
+use toolmark_mcp::upstream::Upstream;
 
 use super::Gateway;
 use crate::listing::Listed;
@@ -25,8 +26,8 @@ impl Gateway {
             let mut next = Some(first);
             while let Some(news) = next {
                 match news {
-                    News::Listed(pack, listed, done) => {
-                        lists.push((pack, *listed));
+                    News::Listed(pack, listed, upstream, done) => {
+                        lists.push((pack, *listed, upstream));
                         taken.push(done);
                     }
                     News::Resource(pack, uri) => {
@@ -64,11 +65,12 @@ impl Gateway {
         self.state().packs.values().filter(|pack| pack.state() == PackState::Starting).count()
     }
 
-    /// Makes the snapshot in which packs offer this, if anything is new. True when there is one.
-    fn take_in(&self, lists: Vec<(Arc<PackHandle>, Listed)>) -> bool {
+    /// Makes the snapshot in which packs offer this, if anything is new, and lets calls go to them. True when there is one.
+    fn take_in(&self, lists: Vec<(Arc<PackHandle>, Listed, Arc<Upstream>)>) -> bool {
         let mut state = self.state();
         let before = state.listed.clone();
-        for (pack, listed) in lists {
+        let mut opened = Vec::new();
+        for (pack, listed, upstream) in lists {
             let name = pack.name();
             // One that was replaced in the meantime has nothing to say any more.
             let current = state.packs.get(name).is_some_and(|current| Arc::ptr_eq(current, &pack));
@@ -80,7 +82,12 @@ impl Gateway {
                 state.listed.insert(name.clone(), Arc::new(listed));
                 state.unsaved.insert(name.clone());
             }
+            if current {
+                opened.push((pack, upstream));
+            }
         }
+        // Who sees tools may call them: it is open a moment before they are seen, and no call is judged by what was known before for longer.
+        let open = || opened.into_iter().for_each(|(pack, upstream)| pack.open(upstream));
         let new: Vec<PackName> = state
             .listed
             .iter()
@@ -88,13 +95,16 @@ impl Gateway {
             .map(|(name, _)| name.clone())
             .collect();
         if new.is_empty() {
+            open();
             return false;
         }
         self.names.bell().notify_one();
         match self.workspace_of(&state) {
             Ok(workspace) => {
                 self.look_at_pins(&state, &workspace);
-                self.current.store(Arc::new(self.snapshot_of(&state, Arc::new(workspace))));
+                let snapshot = Arc::new(self.snapshot_of(&state, Arc::new(workspace)));
+                open();
+                self.current.store(snapshot);
                 let empty = Arc::new(Listed::default());
                 let differs = |has: fn(&Listed, &Listed) -> bool| {
                     new.iter().any(|name| {
@@ -123,6 +133,7 @@ impl Gateway {
                 for name in &new {
                     state.unsaved.remove(name);
                 }
+                open();
                 false
             }
         }

@@ -106,7 +106,7 @@ impl PackHandle {
             if wait > WAIT.0 || self.state() != state {
                 tracing::warn!(target: LOG, pack = %self.name, reason = %why, retry_s = wait.as_secs(), "a server is not there");
             }
-            for line in last_words(&self.stderr.lines(), self.stderr.written() - before) {
+            for line in last_words(&self.stderr_tail(), self.stderr.written() - before) {
                 let line = hub.redactor().text(line);
                 tracing::warn!(target: LOG, pack = %self.name, line = %visible(&line, 500), "it wrote to standard error");
             }
@@ -148,8 +148,7 @@ impl PackHandle {
                 return error.to_string();
             }
         };
-        // Before its tools are listed: who sees them may call them.
-        self.upstream.store(Some(Arc::clone(&upstream)));
+        // Nothing is sent over it until its lists are taken in: it may offer something else than what is known of it.
         let good_for = match self.look(&upstream, news, by).await {
             Ok(good_for) => good_for,
             Err(unseen) => {
@@ -218,6 +217,11 @@ impl PackHandle {
                 Some(UpstreamEvent::Unreached(why)) => {
                     tracing::debug!(target: LOG, pack = %self.name, reason = %visible(&why, 500), "a server may be gone");
                     looks.doubt();
+                    if upstream.has_lost_its_session() {
+                        // Another server may stand there now. Its tools are looked at before one is called.
+                        self.upstream.store(None);
+                        looks.soon(Duration::ZERO);
+                    }
                 }
                 Some(UpstreamEvent::ResourceUpdated(params)) => {
                     let params = toolmark_mcp::wire::RawObject::read(params, toolmark_mcp::wire::Limits::default());
@@ -258,7 +262,7 @@ impl PackHandle {
     /// Looks whether a server is still there and the same.
     async fn look_again(
         self: &Arc<Self>,
-        upstream: &Upstream,
+        upstream: &Arc<Upstream>,
         news: &mpsc::Sender<News>,
     ) -> Result<Option<Duration>, Unseen> {
         let by = Instant::now() + self.start_limit();
@@ -267,17 +271,17 @@ impl PackHandle {
         self.look(upstream, news, by).await
     }
 
-    /// Reads all lists and passes them on. Says for how long they are good, if the server does.
+    /// Reads all lists and passes them on; once they are taken in, calls may go to the server. Says for how long they are good, if the server does.
     async fn look(
         self: &Arc<Self>,
-        upstream: &Upstream,
+        upstream: &Arc<Upstream>,
         news: &mpsc::Sender<News>,
         by: Instant,
     ) -> Result<Option<Duration>, Unseen> {
         let listed = tokio::time::timeout_at(by, Listed::of(&self.name, upstream)).await;
         let (listed, good_for) = listed.map_err(|_| self.late())?.map_err(|error| Unseen::from(&error))?;
         let (taken, waits) = oneshot::channel();
-        let _ = news.send(News::Listed(Arc::clone(self), Box::new(listed), taken)).await;
+        let _ = news.send(News::Listed(Arc::clone(self), Box::new(listed), Arc::clone(upstream), taken)).await;
         // A pack is ready when clients see its tools. A gateway that is gone takes nothing in.
         let _ = waits.await;
         Ok(good_for)

@@ -6,6 +6,7 @@ use std::path::Path;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use toolmark_config::sections::is_web_address;
 use toolmark_config::values::{Filled, Part, Secret, Template, Transport};
 use toolmark_config::{Connection, UpstreamAuth};
 use toolmark_core::text::visible;
@@ -79,8 +80,40 @@ pub(super) fn target(connection: &Connection, directory: &Path) -> Result<Target
     }
 }
 
+/// What stands in place of what a program was given and writes.
+pub(super) const HIDDEN: &str = "••••";
+
+/// What a program is given that may be secret, longest first: values of variables, and arguments after a flag that says so. Words that
+/// everybody uses are none.
+pub(super) fn hidden(target: &Target) -> Vec<String> {
+    const HARMLESS: [&str; 12] =
+        ["PATH", "HOME", "LANG", "USER", "SHELL", "TERM", "TZ", "PWD", "TMPDIR", "NODE_ENV", "DEBUG", "LOG_LEVEL"];
+    const WORDS: [&str; 10] =
+        ["true", "false", "none", "info", "warn", "error", "debug", "trace", "production", "development"];
+    const SECRET: [&str; 6] = ["token", "secret", "pass", "key", "auth", "credential"];
+    let Target::Stdio { args, env, .. } = target else { return Vec::new() };
+    let given = env.iter().filter(|(name, _)| !HARMLESS.contains(&name.as_str())).map(|(_, value)| value.as_str());
+    let is_secret = |flag: &str| flag.starts_with('-') && SECRET.iter().any(|word| flag.to_lowercase().contains(word));
+    let after = args.windows(2).filter_map(|pair| match pair {
+        [flag, value] if is_secret(flag) && !flag.contains('=') => Some(value.as_str()),
+        _ => None,
+    });
+    let within =
+        args.iter().filter_map(|arg| arg.split_once('=').filter(|(flag, _)| is_secret(flag))).map(|(_, value)| value);
+    let long = |value: &&str| value.len() >= 4 && !WORDS.contains(&value.to_lowercase().as_str());
+    let mut all: Vec<String> = given.chain(after).chain(within).filter(long).map(str::to_owned).collect();
+    all.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    all.dedup();
+    all
+}
+
 fn address(written: &Filled) -> Result<http::Uri, String> {
-    written.text.expose().parse().map_err(|error| format!("its `url` is no address: {error}"))
+    let text = written.text.expose();
+    // Variables may have brought something in that the configuration could not be refused for.
+    if !is_web_address(text) {
+        return Err("its `url` is no address: it wants `http://` or `https://`, a host, and a port up to 65535".into());
+    }
+    text.parse().map_err(|error| format!("its `url` is no address: {error}"))
 }
 
 /// The path of an address with variables by their names, as in the arguments of a program. The host is that which is really called:

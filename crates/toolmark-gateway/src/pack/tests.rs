@@ -111,6 +111,22 @@ fn another_host_is_another_source() {
     assert_ne!(at("one.example"), at("two.example"));
 }
 
+#[test]
+fn what_a_program_was_given_is_not_told_when_it_writes_it() {
+    let args = ["--token", "t0ken-x", "--api-key=k3y-x", "--root", "/srv/data"].map(str::to_owned).to_vec();
+    let env = [("PW", "hunter2"), ("MODE", "debug"), ("N", "12"), ("PATH", "/usr/bin")];
+    let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let target = Target::Stdio { command: "it".into(), args, env, cwd: None };
+    let way = Way::Configured(Box::new((target.clone(), ConnectOptions::default())));
+    let source = Source::new("stdio:it");
+    let pack = PackHandle::new("it".parse().expect("a name"), source, Duration::from_secs(1), way);
+    let stderr = StderrTail::new(8);
+    let pack = PackHandle { hidden: hidden(&target), stderr: stderr.clone(), ..pack };
+    stderr.push(b"no login with hunter2, t0ken-x and k3y-x in debug mode at /srv/data of /usr/bin, 12 times");
+    let told = "no login with ••••, •••• and •••• in debug mode at /srv/data of /usr/bin, 12 times";
+    assert_eq!(pack.stderr_tail(), [told]);
+}
+
 /// A server in this process that is reached each time somebody wants to, and ends so long after.
 struct Short {
     pack: Arc<PackHandle>,
@@ -139,7 +155,10 @@ impl Short {
         tokio::spawn(async move {
             while let Some(news) = heard.recv().await {
                 match news {
-                    News::Listed(_, _, taken) => drop(taken.send(())),
+                    News::Listed(pack, _, upstream, taken) => {
+                        pack.open(upstream);
+                        let _ = taken.send(());
+                    }
                     News::State => changed.send(watched.state()).expect("the test listens"),
                     News::Resource(..) => {}
                 }

@@ -237,6 +237,9 @@ pub(super) fn admitted(pack: &PackHandle) -> Result<Arc<Upstream>, String> {
         PackState::Stopped => "the gateway is stopping".to_owned(),
         PackState::Starting | PackState::Ready => "its server is starting".to_owned(),
     })?;
+    if upstream.has_lost_its_session() {
+        return Err("its server has ended the session; what it offers now is read before anything runs".to_owned());
+    }
     pack.breaker().admit(Instant::now()).map_err(|resting| {
         format!(
             "its last {} calls got no answer; it is tried again in {} s",

@@ -35,6 +35,8 @@ struct Kind {
     listens: bool,
     /// How long it says that its lists are good.
     ttl_ms: Option<u64>,
+    /// It takes its time to list what it has.
+    slow: bool,
 }
 
 /// A server that can be killed, with everything that is connected to it.
@@ -145,6 +147,9 @@ impl Own {
             ("notifications/initialized" | "notifications/cancelled", true) => return status(202),
             ("tools/list", _) => {
                 self.lists.fetch_add(1, Ordering::SeqCst);
+                if self.kind.slow {
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                }
                 let mut result = json!({"resultType": "complete", "tools": *self.tools.lock().expect("a lock")});
                 if let Some(ttl) = self.kind.ttl_ms {
                     result["ttlMs"] = ttl.into();
@@ -277,14 +282,47 @@ async fn dies_and_is_replaced(kind: Kind) {
 #[tokio::test]
 async fn a_server_that_dies_is_noticed_by_the_end_of_what_it_tells_and_held_to_its_pins_when_it_is_back() {
     for sessions in [false, true] {
-        dies_and_is_replaced(Kind { sessions, listens: true, ttl_ms: None }).await;
+        dies_and_is_replaced(Kind { sessions, listens: true, ..Kind::default() }).await;
     }
 }
 
 #[tokio::test]
 async fn a_server_that_dies_is_noticed_by_the_first_call_that_does_not_reach_it() {
     for sessions in [false, true] {
-        dies_and_is_replaced(Kind { sessions, listens: false, ttl_ms: None }).await;
+        dies_and_is_replaced(Kind { sessions, listens: false, ..Kind::default() }).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_runs_on_a_server_that_is_back_until_its_lists_are_read_and_held_to_their_pins() {
+    // One of the old era tells by its session that another has taken its place, also when nobody missed it.
+    for (sessions, missed) in [(false, true), (true, true), (true, false)] {
+        let kind = Kind { sessions, ..Kind::default() };
+        let first = Deployed::new(kind, &BEFORE).await;
+        let (config, store) = (first.config("refresh = \"0s\""), store().await);
+        let gateway = Running::start_with(&config, &store).await;
+        let client = mute(&gateway).await;
+        assert_eq!(text(&call(&client, "read_note", json!({})).await), "it ran", "{kind:?}");
+        let address = first.kill();
+        if missed {
+            assert_eq!(call(&client, "read_note", json!({})).await.is_error, Some(true));
+            until("it is unavailable", || matches!(state(&gateway), PackState::Unavailable(_))).await;
+        }
+        let second = Deployed::at(address, Kind { slow: true, ..kind }, &AFTER).await;
+        let mut held = 0;
+        for _ in 0..1_500 {
+            let refused = call(&client, "read_note", json!({})).await;
+            assert_eq!(refused.is_error, Some(true), "{kind:?}: {}", text(&refused));
+            assert_eq!(second.own.calls.load(Ordering::SeqCst), 0, "{kind:?}, {missed}: it ran under its old mark");
+            held += usize::from(names(&client).await == ["new_one", "read_note"]);
+            if held > 2 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(held > 2, "it never came back");
+        assert_eq!(text(&call(&client, "new_one", json!({})).await), "it ran", "{kind:?}");
+        gateway.stop().await;
     }
 }
 

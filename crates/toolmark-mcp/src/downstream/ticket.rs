@@ -12,14 +12,16 @@ use super::answer::{
     Answer, Fault, MetaMember, write_in_session, write_input_required, write_prepared, write_stateless,
 };
 use super::body::Pieces;
-use super::caller::Caller;
+use super::caller::{Caller, Client};
+use super::context::AskError;
 use super::endpoint::Shared;
 use super::incoming::may_ask;
 use super::run::Run;
 use super::seal::{Bound, OpenSealError};
 use super::service::Service;
+use crate::wire::params::meta;
 use crate::wire::version::{Era, ProtocolVersion};
-use crate::wire::{Id, RawObject, codes};
+use crate::wire::{Id, Limits, RawObject, codes};
 
 /// Marks what a sealed state is: a call that waits in the lot, or bytes of the service.
 const PARKED: u8 = b'p';
@@ -57,6 +59,10 @@ impl<S: Service> Ticket<S> {
             Answer::Prepared(result) | Answer::Listed(result, _) => (StatusCode::OK, write_prepared(&self.id, result)),
             Answer::Fault(fault) => (fault.status(era), fault.write(Some(&self.id)).into()),
             Answer::InputRequired(wanted) if era == Era::Stateless && may_ask(&self.method) => {
+                if let Some(lacking) = self.lacks(&wanted.requests) {
+                    let fault = AskError::Incapable(lacking).fault(era);
+                    return (fault.status(era), fault.write(Some(&self.id)).into());
+                }
                 let state = wanted.state.map(|state| self.seal(STATE, &state, self.shared.expiry()));
                 let about = self.shared.service.about(&self.caller);
                 let asks = write_input_required(&self.id, wanted.requests.raw(), state.as_deref(), &about);
@@ -67,6 +73,19 @@ impl<S: Service> Ticket<S> {
                 (StatusCode::OK, fault.write(Some(&self.id)).into())
             }
         }
+    }
+
+    /// What the client would need to answer all of these, if it lacks something. Nobody is asked what it did not offer to answer.
+    fn lacks(&self, requests: &RawObject) -> Option<&'static str> {
+        let read = |text: Bytes| RawObject::read(text, Limits::default()).ok();
+        let meta = read(self.params.clone()).and_then(|params| params.object("_meta"));
+        let capabilities = meta.and_then(|meta| meta.slice(meta::CLIENT_CAPABILITIES));
+        let client = Client::new(None, capabilities.unwrap_or_else(|| Bytes::from_static(b"{}")));
+        requests.iter().find_map(|(_, request)| {
+            let request = read(Bytes::copy_from_slice(request))?;
+            let params = request.slice("params").unwrap_or_else(|| Bytes::from_static(b"{}"));
+            client.lacks(&request.text("method")?, &params)
+        })
     }
 
     fn write_result(&self, result: &RawObject, added: Option<&MetaMember>) -> Pieces {

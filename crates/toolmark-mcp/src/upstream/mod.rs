@@ -139,6 +139,12 @@ impl Upstream {
         Ok(())
     }
 
+    /// Whether the server has ended the session. The next request opens another, perhaps with another server.
+    #[must_use]
+    pub fn has_lost_its_session(&self) -> bool {
+        matches!(&self.0.link, Link::Http(http) if is_lost(http))
+    }
+
     pub(crate) fn limits(&self) -> UpstreamLimits {
         self.0.options.limits
     }

@@ -104,8 +104,8 @@ impl Desk {
         Ok(())
     }
 
-    /// The requests that a message of the server may belong to, if all of them are one caller's: those that can answer first,
-    /// the oldest of them first.
+    /// The requests that a message of the server may belong to, if all of them are one caller's: those that can answer first, of them those
+    /// through which nothing is asked yet, since whoever was asked may have left, and the oldest of them first.
     pub(super) fn concerned(&self, source: Source, question: Option<&Question>) -> Result<Vec<Concerned>, Unasked> {
         let found: Vec<(u64, Option<Arc<dyn CallObserver>>)> = {
             let calls = self.calls();
@@ -135,7 +135,12 @@ impl Desk {
             }
         }
         let unable = |observer: &Arc<dyn CallObserver>| question.is_some_and(|question| !observer.can_answer(question));
-        found.sort_by_cached_key(|(id, observer)| (unable(observer), *id));
+        let asked: Vec<u64> = {
+            let calls = self.calls();
+            let asks = |call: &Call| call.questions.iter().any(|open| !open.withdrawn.is_closed());
+            calls.iter().filter(|(_, call)| asks(call)).map(|(id, _)| *id).collect()
+        };
+        found.sort_by_cached_key(|(id, observer)| (unable(observer), asked.contains(id), *id));
         Ok(found)
     }
 

@@ -62,7 +62,8 @@ impl StderrTail {
         Self { lines: Arc::default(), written: Arc::default(), most: most.max(1) }
     }
 
-    pub(crate) fn push(&self, line: &[u8]) {
+    /// Keeps a line.
+    pub fn push(&self, line: &[u8]) {
         let line = String::from_utf8_lossy(line.get(..LONGEST_LINE.min(line.len())).unwrap_or_default()).into_owned();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() >= self.most {

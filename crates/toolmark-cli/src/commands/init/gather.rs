@@ -2,7 +2,7 @@
 //! the client's name behind its own.
 
 use toolmark_config::clients::{Client, Location, Scope};
-use toolmark_config::import::{ImportedPack, Required, import};
+use toolmark_config::import::{ImportedPack, Names, Required, SwitchedOff, import_among, switched_off};
 use toolmark_config::render::{Secrets, holds_secrets, render};
 use toolmark_config::sections::Pack;
 use toolmark_core::names::PackName;
@@ -19,6 +19,8 @@ pub(super) struct Gathered {
     pub(super) required: Vec<Required>,
     pub(super) notes: Vec<String>,
     pub(super) problems: Vec<Problem>,
+    /// The variables of all files.
+    names: Names,
 }
 
 /// One server and the files in which it stands.
@@ -42,6 +44,17 @@ pub(super) fn gather(places: &Places) -> Gathered {
     gathered
 }
 
+/// What Claude Code does not use of a project's own file; it keeps that in the file of the user.
+fn off(location: &Location, places: &Places) -> SwitchedOff {
+    if location.client != Client::ClaudeCode || location.scope != Scope::Project {
+        return SwitchedOff::default();
+    }
+    let all = places.all(Client::ClaudeCode);
+    let of_user = all.iter().find(|other| other.scope == Scope::User && other.path.is_file());
+    let document = of_user.and_then(|of_user| input::document(&of_user.path).ok());
+    document.map(|document| switched_off(document.text(), &places.surroundings(Scope::Project))).unwrap_or_default()
+}
+
 impl Gathered {
     fn read(&mut self, location: &Location, places: &Places) {
         let document = match input::document(&location.path) {
@@ -53,11 +66,15 @@ impl Gathered {
         let label = output::safe(document.label());
         // Claude Code keeps the servers of single projects in the file of the user; those of this project are meant too.
         let scope = if location.client == Client::ClaudeCode { Scope::Project } else { location.scope };
-        let imported = match import(location.client, document.text(), &label, &places.surroundings(scope)) {
+        let surroundings = places.surroundings(scope);
+        let imported = import_among(location.client, document.text(), &label, &surroundings, &mut self.names);
+        let imported = match imported {
             Ok(imported) => imported,
             Err(error) => return self.problems.extend(error.problems().iter().cloned()),
         };
-        for found in imported.packs {
+        let off = off(location, places);
+        for mut found in imported.packs {
+            found.pack.enabled &= !off.holds(&found.key);
             if found.key == "toolmark" {
                 self.notes.push(format!("{label} already goes through Toolmark"));
             } else {

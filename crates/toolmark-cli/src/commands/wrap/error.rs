@@ -15,10 +15,26 @@ use crate::output;
 pub(super) struct NotConfigured {
     client: Client,
     config: String,
-    servers: Vec<String>,
-    /// Those that the configuration has, but does not use.
-    off: Vec<String>,
+    lost: Lost,
 }
+
+/// What a client would not have any more, by its own names.
+#[derive(Debug, Default)]
+pub(super) struct Lost {
+    /// Servers that the configuration does not have.
+    pub(super) missing: Vec<String>,
+    /// Servers that no configuration can have: their names cannot become those of packs, or they cannot be used.
+    pub(super) unusable: Vec<String>,
+    /// Servers in whose place the configuration has something else.
+    pub(super) different: Vec<String>,
+    /// Servers that the configuration has, but does not use.
+    pub(super) off: Vec<String>,
+}
+
+/// An address that no client can call.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no address of a gateway")]
+pub(super) struct NoAddress(String);
 
 /// A client without a file.
 #[derive(Debug, thiserror::Error)]
@@ -42,22 +58,43 @@ impl NotWrapped {
     }
 }
 
+impl Lost {
+    pub(super) fn is_empty(&self) -> bool {
+        self.off.is_empty() && self.different.is_empty() && self.absent().is_empty()
+    }
+
+    fn absent(&self) -> Vec<String> {
+        self.missing.iter().chain(&self.unusable).cloned().collect()
+    }
+}
+
+impl NoAddress {
+    pub(super) fn new(url: &str) -> Self {
+        Self(visible(url, 200))
+    }
+}
+
 impl NotConfigured {
     /// Without servers to name, it is the configuration itself that is not there.
     fn what(&self) -> String {
         let (config, client) = (&self.config, self.client.title());
-        let of =
-            |servers: &[String]| format!("{} of {client}: {}", output::count(servers.len(), "server"), listed(servers));
-        match (self.servers.as_slice(), self.off.as_slice()) {
-            ([], []) => format!("there is no `{config}`, from which {client} would start Toolmark"),
-            (servers, []) => format!("`{config}` lacks {}", of(servers)),
-            ([], off) => format!("`{config}` has switched off {}", of(off)),
-            (servers, off) => format!("`{config}` lacks {}; it has switched off {}", of(servers), listed(off)),
-        }
+        let absent = self.lost.absent();
+        let all = [
+            ("lacks", &absent),
+            ("has something else under the name of", &self.lost.different),
+            ("has switched off", &self.lost.off),
+        ];
+        let mut told = all.into_iter().filter(|(_, servers)| !servers.is_empty());
+        let Some((verb, servers)) = told.next() else {
+            return format!("there is no `{config}`, from which {client} would start Toolmark");
+        };
+        let count = output::count(servers.len(), "server");
+        let first = format!("`{config}` {verb} {count} of {client}: {}", listed(servers));
+        told.fold(first, |before, (verb, servers)| format!("{before}; it {verb} {}", listed(servers)))
     }
 
-    pub(super) fn new(client: Client, config: &Path, servers: Vec<String>, off: Vec<String>) -> Self {
-        Self { client, config: output::safe(&config.display().to_string()), servers, off }
+    pub(super) fn new(client: Client, config: &Path, lost: Lost) -> Self {
+        Self { client, config: output::safe(&config.display().to_string()), lost }
     }
 }
 
@@ -77,7 +114,7 @@ impl Explain for NotConfigured {
     }
 
     fn why(&self) -> String {
-        match self.servers.is_empty() && self.off.is_empty() {
+        match self.lost.is_empty() {
             true => "the client would start something that ends at once",
             false => "the client would lose them without a word",
         }
@@ -85,25 +122,67 @@ impl Explain for NotConfigured {
     }
 
     fn fix(&self) -> String {
-        let fix = match (self.servers.is_empty(), self.off.is_empty()) {
-            (true, true) => {
-                "write a configuration first, name it with `--config`, or the address of a gateway with `--url`"
+        let Lost { missing, unusable, different, off } = &self.lost;
+        let mut all: Vec<String> = Vec::new();
+        match (missing.is_empty(), off.is_empty()) {
+            (true, true) => {}
+            (false, true) => {
+                all.push("take them over first with `toolmark init`, or write them into the configuration".into());
             }
-            (false, true) => "take them over first with `toolmark init`, or write them into the configuration",
-            (true, false) => "remove `enabled = false` there, or switch them off or remove them in the client first",
-            (false, false) => {
+            (true, false) => all.push(
+                "remove `enabled = false` there, or switch them off or remove them in the client first".into(),
+            ),
+            (false, false) => all.push(
                 "take them over first with `toolmark init`, or write them into the configuration, without `enabled = false`"
-            }
-        };
-        fix.into()
+                    .into(),
+            ),
+        }
+        if !different.is_empty() {
+            all.push(format!(
+                "make {} the same in both files, or write what the client has into the configuration as `NAME-{}`",
+                listed(different),
+                self.client
+            ));
+        }
+        if !unusable.is_empty() {
+            all.push(format!(
+                "rename, repair or remove {} in the client, which no pack can be made of",
+                listed(unusable)
+            ));
+        }
+        if all.is_empty() {
+            all.push(
+                "write a configuration first, name it with `--config`, or the address of a gateway with `--url`".into(),
+            );
+        }
+        all.join("; ")
     }
 
     fn facts(&self) -> Map<String, Value> {
         facts([
             ("client", self.client.as_str().into()),
-            ("servers", self.servers.as_slice().into()),
-            ("off", self.off.as_slice().into()),
+            ("servers", self.lost.absent().into()),
+            ("different", self.lost.different.as_slice().into()),
+            ("off", self.lost.off.as_slice().into()),
         ])
+    }
+}
+
+impl Explain for NoAddress {
+    fn code(&self) -> Code {
+        Code::new("gateway-url")
+    }
+
+    fn why(&self) -> String {
+        "the client would have no servers at all".into()
+    }
+
+    fn fix(&self) -> String {
+        "write it as `http://127.0.0.1:7319/mcp`".into()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        facts([("url", self.0.as_str().into())])
     }
 }
 

@@ -128,6 +128,21 @@ async fn a_question_among_several_calls_of_one_caller_is_put_to_them_once() {
 }
 
 #[tokio::test]
+async fn a_question_is_not_put_through_a_call_that_waits_for_an_answer_already() {
+    let mut people = People::gather();
+    let alice = people.person("alice");
+    let _calls = (people.calls(&alice, "first", true).await, people.calls(&alice, "second", true).await);
+    people.asks("left open").await;
+    assert_eq!(people.hears.recv().await.as_deref(), Some("first asked elicitation/create"));
+    for id in ["one", "two"] {
+        people.asks(id).await;
+        assert_eq!(people.hears.recv().await.as_deref(), Some("second asked elicitation/create"));
+        answer(&alice, r#"{"action":"accept"}"#);
+        assert_eq!(people.setup.server.hears().await["id"], id);
+    }
+}
+
+#[tokio::test]
 async fn a_question_is_put_through_the_oldest_call_that_can_be_answered() {
     let mut people = People::gather();
     let alice = people.person("alice");
