@@ -140,7 +140,12 @@ export async function enter(page, gateway, where = 'live') {
 
 export async function go(page, where) {
   await page.evaluate((to) => { location.hash = `#/${to}`; }, where);
-  await page.waitForSelector('.page');
+  await arrived(page, where);
+}
+
+/** Waits until a page is there, and not the one before it. */
+export async function arrived(page, where) {
+  await page.waitForSelector(`.page[data-page="${where.split('/')[0]}"]`);
 }
 
 /** What must be true of every page at any time: no script of strangers ran, nothing was stopped by the policy, nothing complained. */

@@ -1,19 +1,21 @@
 // The console as people use it: every page, in both themes and on a phone, approving calls, and what hostile servers make of it.
 
-import { clean, enter, go, holds, same, until } from '../stage.mjs';
+import { arrived, clean, enter, go, holds, same, until } from '../stage.mjs';
 
 const PAGES = ['live', 'approvals', 'catalog', 'confusables', 'policy', 'chat', 'health'];
 const text = (page, selector) => page.locator(selector).first().innerText();
 
-/** Clicks on a call. Those that come while somebody reads wait behind a button. */
+/** Waits until so many calls are listed. Those that come while somebody reads, or the pointer rests on the list, wait behind a button. */
+const listed = (page, most) => until(async () => {
+  if (await page.locator('.calls .item').count() >= most) return true;
+  await page.locator('.pill:visible').click({ timeout: 500 }).catch(() => {});
+  return false;
+}, `${most} calls are listed`);
+
+/** Clicks on a call. */
 const pick = async (page, at) => {
-  const call = page.locator('.calls .item').nth(at);
-  await until(async () => {
-    if (await call.count()) return true;
-    await page.locator('.pill:visible').click({ timeout: 500 }).catch(() => {});
-    return false;
-  }, `the call ${at} is listed`);
-  await call.click();
+  await listed(page, at + 1);
+  await page.locator('.calls .item').nth(at).click();
 };
 
 export const without_a_key_there_is_a_login = async ({ browser, gateway }) => {
@@ -234,19 +236,25 @@ export const everything_can_be_done_with_keys = async ({ browser, gateway }) => 
   await page.waitForSelector('dialog[open]');
   await press('Escape');
   await press('g', 'c');
+  await arrived(page, 'catalog');
   await page.waitForSelector('.list .item');
-  const searches = () => page.evaluate(() => document.activeElement?.matches('[data-search]') ?? false);
-  await until(async () => (await searches()) || (await press('/'), await searches()), '/ leads to the search');
+  await press('/');
+  holds(await page.evaluate(() => document.activeElement?.matches('[data-search]') ?? false), '/ leads to the search');
   await page.keyboard.type('delete note');
   await until(() => page.locator('.list .item').count().then((n) => n === 1), 'one tool is found');
   await press('Escape', 'j', 'Enter');
   await page.waitForSelector('.identity');
   holds((await text(page, '.identity')).includes('notes.delete_note'), 'the card');
   for (const [letter, where] of [['f', 'confusables'], ['p', 'policy'], ['t', 'chat'], ['h', 'health'], ['l', 'live'], ['a', 'approvals']]) {
-    await page.evaluate(() => document.activeElement?.blur());
-    // A page that is being drawn may miss a key.
+    // A page with a field to write in takes the keys into it as soon as it is there.
+    const leaves = async () => {
+      await page.evaluate(() => document.activeElement?.blur());
+      await press('g', letter);
+      await page.waitForTimeout(200);
+    };
     const there = () => page.url().includes(`#/${where}`);
-    await until(async () => there() || (await press('g', letter), await page.waitForTimeout(200), there()), `g ${letter} leads to ${where}`);
+    await until(async () => there() || (await leaves(), there()), `g ${letter} leads to ${where}`);
+    await arrived(page, where);
   }
   const outcome = waiting(gateway, 46);
   await page.waitForSelector('.decide');
@@ -341,7 +349,7 @@ export const nothing_that_strangers_say_becomes_part_of_a_page = async ({ browse
   await outcome;
   await go(page, 'live');
   await page.fill('[data-search]', 'evil');
-  await until(() => page.locator('.calls .item').count().then((n) => n >= 2), 'hostile calls are listed');
+  await listed(page, 2);
   for (const at of [0, 1]) {
     await pick(page, at);
     await page.waitForSelector('.stages');

@@ -220,6 +220,7 @@ function route() {
   frame.main.querySelector('.page')?.remove();
   const context = { me, wanted, go: (to) => { location.hash = to; }, note: (to) => history.replaceState(null, '', to) };
   shownPage = PAGES[page].open(context);
+  shownPage.element.dataset.page = page;
   add(frame.main, [shownPage.element]);
   shownPage.shown?.();
   keys.pageKeys(shownPage.keys ?? null);

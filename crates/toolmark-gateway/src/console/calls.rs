@@ -35,7 +35,7 @@ impl Console {
     }
 
     pub(super) async fn calls(&self, asked: &Asked) -> Result<Value, ConsoleError> {
-        let (store, _) = self.audit()?;
+        let (store, sink) = self.audit()?;
         let query = &asked.query;
         let decision = |word: &str| {
             [Decision::Allow, Decision::Ask, Decision::Deny].into_iter().find(|decision| decision.as_str() == word)
@@ -54,9 +54,13 @@ impl Console {
             ..AuditFilter::default()
         };
         let limit = query.number("limit", PAGE, MOST)?;
+        let before = query.get("before").map(str::parse).transpose()?;
+        if before.is_none() {
+            caught_up(sink).await;
+        }
         let mut reader = store.audit(filter, Order::Newest).limit(limit);
-        if let Some(before) = query.get("before") {
-            reader = reader.after(before.parse()?);
+        if let Some(before) = before {
+            reader = reader.after(before);
         }
         let mut calls = Vec::new();
         while let Some(entry) = reader.next().await? {
@@ -71,8 +75,7 @@ impl Console {
         let id: Uuid = id.parse().map_err(|_| ConsoleError::NoCall)?;
         let entry = match self.audit() {
             Ok((store, sink)) => {
-                // Whoever saw it live asks at once, and records are written a moment later.
-                let _ = tokio::time::timeout(Duration::from_secs(1), sink.flush()).await;
+                caught_up(sink).await;
                 let filter = AuditFilter { id: Some(id), bodies: true, ..AuditFilter::default() };
                 store.audit(filter, Order::Newest).limit(1).next().await?
             }
@@ -184,6 +187,12 @@ impl Console {
         );
         Value::Object(call)
     }
+}
+
+/// Waits until calls that have ended are in the store: whoever saw one asks at once, and records are written a moment later. A store that is
+/// stuck keeps nobody waiting for long.
+pub(super) async fn caught_up(sink: &AuditSink) {
+    let _ = tokio::time::timeout(Duration::from_secs(2), sink.flush()).await;
 }
 
 fn cut(text: Option<&str>, most: usize) -> (Option<String>, bool) {

@@ -23,6 +23,7 @@ use toolmark_store::Store;
 use toolmark_store::audit::AuditFilter;
 use uuid::Uuid;
 
+use super::calls::caught_up;
 use super::error::ConsoleError;
 use super::look::Look;
 use super::query::time;
@@ -92,7 +93,7 @@ impl Console {
         let config = Arc::new(configured(look.snapshot.config(), &tried)?);
         let workspace = workspace(&self.gateway, store, &config, tried.cedar.as_deref()).await?;
         // What was called a moment ago counts too.
-        let _ = tokio::time::timeout(Duration::from_secs(2), sink.flush()).await;
+        caught_up(sink).await;
         let settings = ReplaySettings {
             filter,
             examples: tried.examples.unwrap_or(3).min(EXAMPLES),
