@@ -3,6 +3,7 @@
 mod life;
 mod target;
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +21,7 @@ use toolmark_core::text::visible;
 use toolmark_core::tool::Source;
 use toolmark_mcp::upstream::oauth::{OAuth, Vault};
 use toolmark_mcp::upstream::{
-    ConnectOptions, Credentials, StderrTail, Target, Upstream, UpstreamLimits, minimal_environment,
+    ConnectOptions, Credentials, Processors, StderrTail, Target, Upstream, UpstreamLimits, minimal_environment,
 };
 use toolmark_mcp::wire::version::Era;
 
@@ -135,6 +136,7 @@ impl PackHandle {
             in_flight: pack.limits.calls as usize,
             queue: pack.limits.queue as usize,
             bytes: pack.limits.result_bytes.as_usize(),
+            processors: processors(&name, pack.limits.processors),
             grace,
             ..UpstreamLimits::default()
         };
@@ -364,6 +366,12 @@ impl std::fmt::Debug for PackHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PackHandle").field("name", &self.name).field("state", &self.state()).finish_non_exhaustive()
     }
+}
+
+/// The processors that a program may use: which ones goes by the name of its pack, so that packs spread and each stays where it was.
+fn processors(name: &PackName, most: Option<u32>) -> Option<Processors> {
+    let first = name.as_str().bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    most.and_then(NonZeroU32::new).map(|most| Processors { most, first })
 }
 
 #[cfg(test)]

@@ -111,6 +111,8 @@ table! {
         pub rest: Duration = Duration::from_secs(10),
         /// The largest result.
         pub result_bytes: Size = Size::mebibytes(16),
+        /// On how many processors a program may run, with everything that it starts; without it, on all. Linux only.
+        pub processors: Option<u32>,
     }
 }
 
@@ -198,6 +200,11 @@ fn check(pack: &Pack, section: &mut Section<'_, '_>) {
                     section.refuse(Some(key), &error);
                 }
             }
+            if !program && pack.limits.processors.is_some() {
+                let message = "is an address that is called, whose processors are not ours".into();
+                let fix = "remove `processors` from its limits".into();
+                section.refuse(Some("limits"), &Refused::Conflict { table: table.clone(), message, fix });
+            }
         }
     }
     for key in pack.env.iter().map(|(key, _)| key).chain(&pack.inherit_env) {
@@ -253,7 +260,12 @@ fn check(pack: &Pack, section: &mut Section<'_, '_>) {
 }
 
 fn check_limits(limits: &PackLimits, section: &mut Section<'_, '_>) {
-    for (key, zero) in [("calls", limits.calls == 0), ("result_bytes", limits.result_bytes.bytes() == 0)] {
+    let zeros = [
+        ("calls", limits.calls == 0),
+        ("result_bytes", limits.result_bytes.bytes() == 0),
+        ("processors", limits.processors == Some(0)),
+    ];
+    for (key, zero) in zeros {
         if zero {
             let error = Refused::value("nothing would ever get through", "write a number above 0");
             section.refuse(Some(key), &error.at_key(&format!("{}.{key}", section.path())));

@@ -116,3 +116,26 @@ async fn a_pack_that_lacks_a_variable_or_a_file_keeps_no_other_from_running_and_
         gateway.stop().await;
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_runs_on_as_many_processors_as_it_may_use() {
+    let limits = "[packs.fixture.limits]\nprocessors = 1\n";
+    let config = format!("{}{limits}", by_stdio("fixture", &["--name", "on-one-processor-in-a-test"]));
+    let gateway = Running::start(&config).await;
+    let processes = Path::new("/proc").read_dir().expect("a list of processes").flatten();
+    let is_it = |line: &[u8]| line.split(|byte| *byte == 0).any(|part| part == b"on-one-processor-in-a-test");
+    let it = processes
+        .map(|entry| entry.path())
+        .find(|path| std::fs::read(path.join("cmdline")).is_ok_and(|line| is_it(&line)))
+        .expect("the program runs");
+    let mut threads = 0;
+    for thread in it.join("task").read_dir().expect("its threads").flatten() {
+        let status = std::fs::read_to_string(thread.path().join("status")).expect("a status");
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("its processors");
+        assert!(list.trim().parse::<u32>().is_ok(), "one processor: {list}");
+        threads += 1;
+    }
+    assert!(threads > 0, "threads were looked at");
+    gateway.stop().await;
+}

@@ -26,7 +26,8 @@ impl Upstream {
             match target {
                 Target::Stdio { command, args, env, cwd } => {
                     let begin = |options: &ConnectOptions| {
-                        start(&command, &args, &env, &options.inherited, cwd.as_deref()).map_err(|error| {
+                        let processors = options.limits.processors;
+                        start(&command, &args, &env, &options.inherited, cwd.as_deref(), processors).map_err(|error| {
                             ConnectError::Start { command: command.clone(), reason: error.to_string() }
                         })
                     };

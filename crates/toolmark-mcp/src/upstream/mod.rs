@@ -14,6 +14,7 @@ mod options;
 mod pace;
 mod patience;
 mod pipe;
+mod processors;
 mod questions;
 mod request;
 mod stdio;
@@ -31,6 +32,7 @@ pub use event::{EventSender, UpstreamEvent};
 pub use handshake::ConnectError;
 pub use list::{ListError, ListKind, Listing};
 pub use options::{ConnectOptions, Target, UpstreamLimits, minimal_environment};
+pub use processors::Processors;
 pub use request::{
     Answer, CallObserver, CallerKey, Delivery, Question, Reply, Said, UpstreamError, UpstreamErrorKind, UpstreamRequest,
 };

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use toolmark_tls::Trust;
 
 use super::credentials::Credentials;
+use super::processors::Processors;
 use super::stdio::StderrTail;
 use crate::wire::version::Era;
 
@@ -95,6 +96,8 @@ pub struct UpstreamLimits {
     pub list_bytes: usize,
     /// How many lines of a program's standard error are kept.
     pub stderr_lines: usize,
+    /// The processors that a program may use; all of ours if absent.
+    pub processors: Option<Processors>,
 }
 
 /// The variables that most programs cannot do without, and that hold no secret.
@@ -137,6 +140,7 @@ impl Default for UpstreamLimits {
             items: 20_000,
             list_bytes: 64 << 20,
             stderr_lines: 200,
+            processors: None,
         }
     }
 }

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::pipe::{Outgoing, Pipe, read_lines, write_lines};
+use super::processors::Processors;
 
 /// The last lines that a program wrote to its standard error, oldest first.
 #[derive(Clone, Debug)]
@@ -93,6 +94,7 @@ pub(crate) fn start(
     env: &BTreeMap<String, String>,
     inherited: &[(OsString, OsString)],
     cwd: Option<&Path>,
+    processors: Option<Processors>,
 ) -> std::io::Result<Child> {
     let mut program = Command::new(command);
     program.args(args).env_clear().envs(inherited.iter().map(|(name, value)| (name, value))).envs(env);
@@ -100,7 +102,11 @@ pub(crate) fn start(
         program.current_dir(cwd);
     }
     program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    program.process_group(0).kill_on_drop(true).spawn()
+    program.process_group(0).kill_on_drop(true);
+    match processors {
+        Some(processors) => processors.confine(|| program.spawn()),
+        None => program.spawn(),
+    }
 }
 
 impl Program {
