@@ -27,7 +27,8 @@ pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
     let plain = |text: &Template| quoted(text.written().expose());
     let value = |key: &str, text: &Template| match secrets {
         Secrets::Masked if mask::may_be_secret(key) => quoted(&mask::whole(text)),
-        _ => plain(text),
+        Secrets::Masked => quoted(&mask::text(text).unwrap_or_else(|| text.written().expose().to_owned())),
+        Secrets::Written => plain(text),
     };
     let or_masked = |text: &Template, masked: &dyn Fn() -> Option<String>| match secrets {
         Secrets::Masked => masked().map_or_else(|| plain(text), |masked| quoted(&masked)),
@@ -39,7 +40,7 @@ pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
         let _ = writeln!(out, "{key} = {value}");
     };
     if let Some(command) = &pack.command {
-        line("command", or_masked(command, &|| mask::command(command)));
+        line("command", or_masked(command, &|| mask::text(command)));
     }
     if !pack.args.is_empty() {
         let all: Vec<String> = pack.args.iter().enumerate().map(|(at, text)| argument(at, text)).collect();
@@ -63,10 +64,10 @@ pub fn render(name: &PackName, pack: &Pack, secrets: Secrets) -> String {
         line("inherit_env", list(pack.inherit_env.iter().map(String::as_str)));
     }
     if let Some(file) = &pack.env_file {
-        line("env_file", plain(file));
+        line("env_file", or_masked(file, &|| mask::text(file)));
     }
     if let Some(cwd) = &pack.cwd {
-        line("cwd", plain(cwd));
+        line("cwd", or_masked(cwd, &|| mask::text(cwd)));
     }
     if !pack.headers.is_empty() {
         line("headers", table(&pack.headers));

@@ -18,7 +18,8 @@ fn a_value_after_a_name_that_says_that_it_is_secret_is_masked_and_the_name_stays
         ("DB_PASSWORD=hunter2", "DB_PASSWORD=••••"),
         ("--api-key=k3y", "--api-key=••••"),
         ("--token=${TOKEN}", "--token=${TOKEN}"),
-        ("--token=${TOKEN:-s3cret}", "--token=••••"),
+        ("--token=${TOKEN:-s3cret}", "--token=${TOKEN:-••••}"),
+        ("--token=${X:-s3cret}", "--token=••••"),
         ("Server=db;User Id=sa;Password=hunter3;Encrypt=true", "Server=db;User Id=sa;Password=••••;Encrypt=true"),
         ("Server=db;Pwd=hunt er3;", "Server=db;Pwd=••••"),
         ("host=h password=hunter4 user=u", "host=h password=•••• user=u"),
@@ -79,4 +80,132 @@ fn what_holds_no_secret_is_shown_as_it_is() {
     let plain =
         ["-y", "@scope/server@1.2.3", "--root=/srv", "--author=me", "a=b", "12:30", "--port", "8080", "C:\\x", "x: y"];
     assert_eq!(shown("npx", &plain), plain);
+}
+
+#[test]
+fn options_that_name_a_credential_hide_what_follows_them() {
+    for flag in [
+        "--otp",
+        "--pin",
+        "--mfa-code",
+        "--session-id",
+        "--sessionId",
+        "--accessKeyId",
+        "--api-keys",
+        "--auth",
+        "-token",
+        "--private-key",
+        "--cookie",
+        "--request-signature",
+        "--client-creds",
+    ] {
+        assert_eq!(shown("server", &[flag, "hunter2", "rest"]), [flag, "••••", "rest"], "{flag}");
+        let both = format!("{flag}=hunter2");
+        assert_eq!(shown("server", &[&both, "rest"]), [format!("{flag}=••••"), "rest".into()], "{flag}");
+    }
+}
+
+#[test]
+fn headers_are_shown_by_name() {
+    for (given, expected) in [
+        (["-H", "x-api-key:hunter2"], ["-H", "x-api-key:••••"]),
+        (["-H", "X-Custom: hunter2"], ["-H", "X-Custom: ••••"]),
+        (["--header", "X-Api-Key: hunter2"], ["--header", "X-Api-Key: ••••"]),
+        (["--header", "Authorization:Bearer hunter2"], ["--header", "Authorization:Bearer ••••"]),
+        (["--header", "Authorization:$${AUTH}"], ["--header", "Authorization:$${AUTH}"]),
+        (["--header", "Authorization: Bearer ${AUTH:-hunter2}"], ["--header", "Authorization: Bearer ${AUTH:-••••}"]),
+        (["--header", "Accept: text/plain"], ["--header", "Accept: text/plain"]),
+        (["--headers", "{\"x\":\"hunter2\"}"], ["--headers", "••••"]),
+        (["server", "-Hx-thing:hunter2"], ["server", "-Hx-thing:••••"]),
+        (["server", "x-api-key:hunter2"], ["server", "x-api-key:••••"]),
+        (["server", "/password:hunter2"], ["server", "/password:••••"]),
+        (["-H", "localhost:8080"], ["-H", "localhost:8080"]),
+        (["-H", "tcp://h:2375"], ["-H", "tcp://h:2375"]),
+    ] {
+        assert_eq!(shown("server", &given), expected);
+    }
+}
+
+#[test]
+fn the_default_of_a_variable_is_masked_where_it_may_be_secret() {
+    for (given, expected) in [
+        ("${TOKEN:-hunter2}", "${TOKEN:-••••}"),
+        ("${DB_PASS:-hunter2}", "${DB_PASS:-••••}"),
+        ("${X:-ghp_0123456789abcdef}", "${X:-••••}"),
+        ("${URL:-https://u:pw@h/x}", "${URL:-https://••••@h/x}"),
+        ("${REGION:-eu}", "${REGION:-eu}"),
+        ("${TOKEN:-}", "${TOKEN:-}"),
+        ("${TOKEN}", "${TOKEN}"),
+    ] {
+        assert_eq!(shown("server", &[given]), [expected]);
+    }
+    assert_eq!(shown("server", &["--token", "${X:-hunter2}"]), ["--token", "${X:-••••}"]);
+}
+
+#[test]
+fn what_is_secret_in_an_address_is_masked_wherever_it_stands() {
+    for (given, expected) in [
+        ("https://h.example/mcp#access_token=hunter2", "https://h.example/mcp#access_token=••••"),
+        ("https://h.example/mcp?key=hunter2&page=#x", "https://h.example/mcp?key=••••&page=#••••"),
+        ("https://h.example/mcp?hunter2", "https://h.example/mcp?••••"),
+        ("https://h.example/mcp?key=${KEY}", "https://h.example/mcp?key=${KEY}"),
+        ("https://u:p/w@h.example/mcp", "https://••••@h.example/mcp"),
+        ("${BASE_TOKEN:-hunter2}/mcp", "${BASE_TOKEN:-••••}/mcp"),
+        ("${BASE:-https://h.example}/mcp", "${BASE:-https://h.example}/mcp"),
+    ] {
+        assert_eq!(address(&template(given)), expected);
+    }
+    assert_eq!(
+        shown("server", &["https://h.example/#id_token=hunter2", "https://h.example/a/ghp_0123456789abcdef"]),
+        ["https://h.example/#id_token=••••", "https://h.example/a/••••"]
+    );
+}
+
+#[test]
+fn tokens_are_known_by_how_they_begin_and_how_they_look() {
+    for secret in [
+        "ghp_abc",
+        "github_pat_abc",
+        "sk-abc",
+        "xoxb-1-2",
+        "glpat-abc",
+        "AKIAIOSFODNN7EXAMPLE",
+        "AIzaSyA",
+        "eyJhbGciOi",
+        "Basic dTpw",
+        "dGhpc2lzMWEyc2VjcmV0dG9rZW4=",
+        "0b5c4a1e-7f1d-4c0a-9d0e-3f6f1f0a2b1c",
+        "123456789:AAE0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p",
+    ] {
+        assert!(!shown("server", &[secret]).concat().contains(&secret[secret.len() - 3..]), "{secret}");
+    }
+}
+
+#[test]
+fn a_program_that_is_written_with_its_arguments_is_read_like_them() {
+    for (given, expected) in [
+        ("server --token hunter2 --port 80", "server --token •••• --port 80"),
+        ("server --otp hunter2 https://u:pw@h/x", "server --otp •••• https://••••@h/x"),
+        ("curl -H 'X-Thing: hunter2' https://h", "curl -H 'X-Thing: •••• https://h"),
+    ] {
+        assert_eq!(text(&template(given)).as_deref(), Some(expected));
+        assert_eq!(shown("sh", &["-c", given]), ["-c", expected]);
+    }
+    assert_eq!(text(&template("C:\\Program Files\\node.exe")), None);
+}
+
+#[test]
+fn what_people_need_to_see_is_not_masked() {
+    for plain in [
+        vec!["-y", "mcp-server-elasticsearch-8-with-tools", "stdio"],
+        vec!["--key-file", "/etc/x/server.key", "--token-url", "https://h.example/token", "--auth-type", "basic"],
+        vec!["--key", "./certs/server.pem", "--max-tokens", "4096", "--no-auth", "server", "--auth", "--port", "80"],
+        vec!["run", "auth:dev"],
+        vec!["run", "--user", "1000:1000", "ghcr.io/org/token-tool:1.2", "mcp/auth:latest", "auth-server:1.25.3"],
+        vec!["image@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"],
+        vec!["--session-dir=/var/x", "--password-file=/run/secrets/db", "--limit-tokens=100", "--token=${T}", "next"],
+        vec!["--host", "db-prod01.internal.example.com"],
+    ] {
+        assert_eq!(shown("npm", &plain), plain);
+    }
 }
