@@ -113,7 +113,7 @@ impl Door {
         let mcp = is_mcp(path);
         if origin.is_some()
             && (mcp || path.starts_with(WELL_KNOWN))
-            && self.way.pages.check_origin(request.headers()).is_ok()
+            && self.way.pages.check_origin(request.uri(), request.headers()).is_ok()
         {
             let origin = origin.cloned();
             return Box::pin(async move {
@@ -191,7 +191,15 @@ impl Door {
             }
         }
         if request.method() != Method::GET && request.method() != Method::HEAD {
-            return text(StatusCode::NOT_FOUND, PLAIN, "not found".into());
+            let is_there = matches!(path, "/healthz" | "/readyz")
+                || (path == "/metrics" && self.way.metrics)
+                || (path.starts_with(WELL_KNOWN) && self.way.access.metadata(uri, headers).is_some());
+            if !is_there {
+                return text(StatusCode::NOT_FOUND, PLAIN, "not found".into());
+            }
+            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "this can only be read".into());
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
         }
         match path {
             "/healthz" => text(StatusCode::OK, PLAIN, "ok".into()),

@@ -130,18 +130,19 @@ pub(super) fn handed(handed: &Handed) -> Answer {
     Answer::InputRequired(InputRequired {
         requests: object(Bytes::from(requests.to_string())),
         state: Some(State::Asked(handed.run).write()),
+        said: RawObject::empty(),
     })
 }
 
 /// What a server wants to know, with a state that keeps the approval of the run.
-pub(super) fn wanted(result: &RawObject, run: Option<(RunId, u32)>) -> Answer {
+pub(super) fn wanted(result: RawObject, run: Option<(RunId, u32)>) -> Answer {
     let own = result.text("requestState").map(|state| Bytes::copy_from_slice(state.as_bytes()));
     let requests = result.object("inputRequests").unwrap_or_else(RawObject::empty);
     let state = match (run, own) {
         (Some((run, round)), own) => Some(State::Under(run, round, own.unwrap_or_default()).write()),
         (None, own) => own.map(|own| State::Plain(own).write()),
     };
-    Answer::InputRequired(InputRequired { requests, state })
+    Answer::InputRequired(InputRequired { requests, state, said: result })
 }
 
 /// The form: flat, of primitives, as every client can show it.

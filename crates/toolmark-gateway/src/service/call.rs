@@ -135,7 +135,7 @@ impl Front {
             },
             Ok(Settled::Handed(question, _)) => handed(&question),
             Ok(Settled::Ran(Output::Result(result), passage)) if result.result_type() == ResultType::InputRequired => {
-                wanted(&result, passage.pass.and_then(|pass| pass.run))
+                wanted(result, passage.pass.and_then(|pass| pass.run))
             }
             Ok(Settled::Ran(Output::Result(result), passage)) => {
                 let result = self.tasks.note(&request.caller, tool, result);

@@ -85,7 +85,7 @@ async fn a_process_that_died_holds_a_thread_for_a_while_and_no_longer() {
 #[tokio::test]
 async fn what_is_no_request_is_refused_before_anything_runs() {
     let stage = Stage::new().await;
-    let gateway = stage.node("n1", &format!("{ASKING}\n[gateway.limits]\nbody_bytes = \"64KiB\"\n")).await;
+    let gateway = stage.node("n1", &format!("{ASKING}\n[gateway.limits]\nbody_bytes = \"64KiB\"\n[gateway]\nallowed_origins = [\"http://localhost:3000\"]\n")).await;
     let at = |path: &'static str, method: Method, headers: &'static [(&str, &str)], body: String| {
         send(gateway.address, method, path, headers, body)
     };
@@ -105,6 +105,8 @@ async fn what_is_no_request_is_refused_before_anything_runs() {
     assert_eq!(at("/agui/a/b", Method::POST, &[], String::new()).await.status, StatusCode::NOT_FOUND);
     let page = at("/agui/parrot", Method::OPTIONS, &[("origin", "http://localhost:3000")], String::new()).await;
     assert_eq!(page.headers["access-control-allow-origin"], "http://localhost:3000", "{page:?}");
+    let other = at("/agui/parrot", Method::OPTIONS, &[("origin", "http://localhost:3001")], String::new()).await;
+    assert_eq!(other.status, StatusCode::FORBIDDEN, "another port of this machine is somebody else: {other:?}");
     gateway.stop().await;
 }
 

@@ -94,6 +94,13 @@ async fn health_and_readiness_are_told() {
     let body: Value = serde_json::from_str(&body).expect("JSON");
     assert_eq!(body, json!({ "ready": true, "states": { "ready": 1 }, "packs": { "fixture": "ready" } }));
     assert!(gateway.gateway.packs().len() == 1);
+    for (path, wanted) in [
+        ("/healthz", StatusCode::METHOD_NOT_ALLOWED),
+        ("/readyz", StatusCode::METHOD_NOT_ALLOWED),
+        ("/nothing", StatusCode::NOT_FOUND),
+    ] {
+        assert_eq!(send(&gateway, Method::POST, path, &[], Value::Null).await.0, wanted, "{path}");
+    }
 }
 
 #[tokio::test]

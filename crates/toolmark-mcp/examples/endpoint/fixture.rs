@@ -407,6 +407,7 @@ fn wants(questions: &[(&str, Question)], state: Option<&str>) -> Answer {
     Answer::InputRequired(InputRequired {
         requests,
         state: state.map(|state| Bytes::copy_from_slice(state.as_bytes())),
+        said: RawObject::empty(),
     })
 }
 

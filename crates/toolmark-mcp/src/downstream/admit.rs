@@ -18,7 +18,7 @@ use super::service::{Service, supported_versions};
 use super::session::Session;
 use super::ticket::{Opened, Ticket};
 use crate::wire::headers::{self, HeaderMismatchError};
-use crate::wire::params::meta;
+use crate::wire::params::{meta, progress_token};
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{Change, Id, Limits, LogLevel, RawObject, codes, write};
 
@@ -119,7 +119,7 @@ impl<S: Service> Shared<S> {
         let params = params.unwrap_or_else(RawObject::empty);
         let client = Client::new(meta.slice(meta::CLIENT_INFO), capabilities);
         let log_level = meta.text(meta::LOG_LEVEL).and_then(|level| level.parse().ok());
-        let way = Way { progress_token: meta.slice(meta::PROGRESS_TOKEN), log_level, streams };
+        let way = Way { progress_token: progress_token(meta), log_level, streams };
         let method = method_name(&method);
         let ticket = Ticket {
             shared: Arc::clone(self),
@@ -216,7 +216,7 @@ impl<S: Service> Shared<S> {
             _ => {}
         }
         let method = method_name(&method);
-        let progress_token = params.object("_meta").and_then(|meta| meta.slice(meta::PROGRESS_TOKEN));
+        let progress_token = params.object("_meta").and_then(|meta| progress_token(&meta));
         let way = Way { progress_token, log_level: None, streams };
         let (client, within) = (session.client.clone(), Some(Arc::clone(session)));
         let (who, ask_time) = (session.caller.clone(), self.settings.ask_time);

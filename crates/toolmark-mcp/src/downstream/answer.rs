@@ -67,6 +67,8 @@ pub struct InputRequired {
     pub requests: RawObject,
     /// What the service wants to get back. It travels through the client, sealed but readable.
     pub state: Option<Bytes>,
+    /// The result in which a server asked, for whatever else it said there; empty where nobody else did.
+    pub said: RawObject,
 }
 
 impl Answer {
@@ -82,7 +84,7 @@ impl Answer {
             Self::Result(result) | Self::WithMeta(result, _) if result.result_type() == ResultType::InputRequired => {
                 let state = result.text("requestState").map(|state| Bytes::copy_from_slice(state.as_bytes()));
                 let requests = result.object("inputRequests").unwrap_or_else(RawObject::empty);
-                Self::InputRequired(InputRequired { requests, state })
+                Self::InputRequired(InputRequired { requests, state, said: result })
             }
             other => other,
         }
@@ -205,23 +207,23 @@ fn put_head(out: &mut BytesMut, id: &Id) {
     out.put_slice(br#","result":"#);
 }
 
-/// Writes a result that asks for input.
-pub(super) fn write_input_required(id: &Id, requests: &[u8], state: Option<&str>, about: &About) -> Bytes {
-    let mut result = BytesMut::with_capacity(requests.len() + about.server_info.len() + 160);
-    result.put_slice(br#"{"resultType":"input_required""#);
-    if requests != b"{}" || state.is_none() {
-        result.put_slice(br#","inputRequests":"#);
-        result.put_slice(requests);
-    }
-    if let Some(state) = state {
-        result.put_slice(br#","requestState":"#);
-        write::quote_into(&mut result, state);
-    }
-    result.put_slice(br#","_meta":{""#);
-    result.put_slice(meta::SERVER_INFO.as_bytes());
-    result.put_slice(br#"":"#);
-    result.put_slice(&about.server_info);
-    result.put_slice(b"}}");
+/// Writes a result that asks for input, with whatever else was said in it.
+pub(super) fn write_input_required(
+    id: &Id,
+    said: &RawObject,
+    requests: &[u8],
+    state: Option<&str>,
+    about: &About,
+) -> Bytes {
+    let meta = rewrite_meta(said.object("_meta"), Change::Set(meta::SERVER_INFO, &about.server_info), None);
+    let state = state.map(write::quote);
+    let asks = requests != b"{}" || state.is_none();
+    let result = said.rewrite(&[
+        Change::Set("resultType", br#""input_required""#),
+        if asks { Change::Set("inputRequests", requests) } else { Change::Remove("inputRequests") },
+        state.as_ref().map_or(Change::Remove("requestState"), |state| Change::Set("requestState", state)),
+        Change::Set("_meta", &meta),
+    ]);
     write::reply(id, &result)
 }
 

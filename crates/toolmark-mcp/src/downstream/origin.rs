@@ -16,7 +16,12 @@ use toolmark_core::explain::{Code, Explain};
 pub struct Guard {
     hosts: Vec<Place>,
     origins: Vec<AllowedOrigin>,
+    /// Whether pages of this machine are let in that come from the port that they call.
+    loopback: bool,
 }
+
+/// The names of this machine for itself.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// A host and, if it matters, a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,21 +57,18 @@ pub enum RefuseRequestError {
 pub struct ParseGuardError(String, &'static str);
 
 impl Guard {
-    /// Loopback names only, any port, and pages served from them.
+    /// Loopback names only, any port, and pages that are served from the port that they call: what else listens on this machine, and may
+    /// serve anybody's pages, is somebody else.
     #[must_use]
     pub fn loopback() -> Self {
-        let places = ["localhost", "127.0.0.1", "::1"].map(|host| Place { host: host.to_owned(), port: None });
-        let origins = ["http", "https"]
-            .into_iter()
-            .flat_map(|scheme| places.clone().map(|place| AllowedOrigin { scheme: scheme.to_owned(), place }))
-            .collect();
-        Self { hosts: places.to_vec(), origins }
+        let hosts = LOOPBACK.map(|host| Place { host: host.to_owned(), port: None }).to_vec();
+        Self { hosts, origins: Vec::new(), loopback: true }
     }
 
     /// Nothing is allowed yet.
     #[must_use]
     pub fn closed() -> Self {
-        Self { hosts: Vec::new(), origins: Vec::new() }
+        Self { hosts: Vec::new(), origins: Vec::new(), loopback: false }
     }
 
     /// Allows a host, as `example.com` (any port) or `example.com:8080`.
@@ -123,7 +125,7 @@ impl Guard {
     /// [`RefuseRequestError`], the host first.
     pub fn check<'a>(&self, uri: &Uri, headers: &'a HeaderMap) -> Result<Option<&'a HeaderValue>, RefuseRequestError> {
         self.check_host(uri, headers)?;
-        self.check_origin(headers)
+        self.check_origin(uri, headers)
     }
 
     /// Checks the host: the authority of the address (HTTP/2) and the `Host` header, whichever are there.
@@ -176,13 +178,18 @@ impl Guard {
     ///
     /// # Errors
     /// [`RefuseRequestError::Origin`].
-    pub fn check_origin<'a>(&self, headers: &'a HeaderMap) -> Result<Option<&'a HeaderValue>, RefuseRequestError> {
+    pub fn check_origin<'a>(
+        &self,
+        uri: &Uri,
+        headers: &'a HeaderMap,
+    ) -> Result<Option<&'a HeaderValue>, RefuseRequestError> {
         let mut given = None;
         for value in headers.get_all(ORIGIN) {
             given = Some(value);
             let allowed = value.to_str().ok().and_then(read_origin).is_some_and(|(scheme, place)| {
                 let place = with_port(&scheme, place);
                 self.origins.iter().any(|allowed| allowed.scheme == scheme && allowed.place.covers(&place))
+                    || (self.loopback && is_own(&scheme, &place, uri, headers))
             });
             if !allowed {
                 return Err(RefuseRequestError::Origin(String::from_utf8_lossy(value.as_bytes()).into_owned()));
@@ -190,6 +197,16 @@ impl Guard {
         }
         Ok(given)
     }
+}
+
+/// True for a page of this machine that was served from the port that it calls, by whichever of its names.
+fn is_own(scheme: &str, page: &Place, uri: &Uri, headers: &HeaderMap) -> bool {
+    let named = headers.get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
+    let called = uri.authority().or(named.as_ref()).and_then(Place::of).map(|called| with_port(scheme, called));
+    let is_here = |place: &Place| LOOPBACK.contains(&place.host.as_str());
+    matches!(scheme, "http" | "https")
+        && is_here(page)
+        && called.is_some_and(|called| is_here(&called) && called.port == page.port)
 }
 
 impl Place {

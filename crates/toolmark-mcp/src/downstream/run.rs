@@ -183,21 +183,23 @@ async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, wanted: In
         let Some(questions) = questions else {
             return Answer::fault(codes::INTERNAL_ERROR, "the server asks something that cannot be read");
         };
-        let keys: Vec<String> = questions.iter().map(|question| question.key.clone()).collect();
+        let asked: Vec<(String, bool)> =
+            questions.iter().map(|one| (one.key.clone(), one.method == "elicitation/create")).collect();
         let replies = match context.ask(questions).await {
             Ok(replies) => replies,
             Err(error) => return Answer::Fault(error.fault(Era::Session)),
         };
         let mut responses = RawObject::empty();
-        for (key, reply) in keys.iter().zip(replies) {
-            match reply {
-                Reply::Result(result) => {
-                    let changed = responses.rewrite(&[Change::Set(key, &result)]);
-                    responses = RawObject::read(changed, Limits { bytes: usize::MAX, depth: Limits::DEEPEST })
-                        .unwrap_or(responses);
-                }
+        for ((key, is_form), reply) in asked.iter().zip(replies) {
+            let result = match reply {
+                Reply::Result(result) => result,
+                // A server of the new era can be told so, and decides how it goes on; the error itself has no place in an answer to it.
+                Reply::Error(_) if *is_form => Bytes::from_static(br#"{"action":"cancel"}"#),
                 Reply::Error(error) => return Answer::Fault(refused(error)),
-            }
+            };
+            let changed = responses.rewrite(&[Change::Set(key, &result)]);
+            responses =
+                RawObject::read(changed, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or(responses);
         }
         let input = Input { responses: Some(responses), state: wanted.state };
         answer = service.call(seed.with(input), context.clone()).await.settled();

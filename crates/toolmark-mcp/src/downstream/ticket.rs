@@ -65,7 +65,8 @@ impl<S: Service> Ticket<S> {
                 }
                 let state = wanted.state.map(|state| self.seal(STATE, &state, self.shared.expiry()));
                 let about = self.shared.service.about(&self.caller);
-                let asks = write_input_required(&self.id, wanted.requests.raw(), state.as_deref(), &about);
+                let asks =
+                    write_input_required(&self.id, &wanted.said, wanted.requests.raw(), state.as_deref(), &about);
                 (StatusCode::OK, asks.into())
             }
             Answer::InputRequired(_) => {
@@ -106,7 +107,8 @@ impl<S: Service> Ticket<S> {
             Some(id) => {
                 let state = self.seal(PARKED, &id, until);
                 let about = self.shared.service.about(&self.caller);
-                (StatusCode::OK, write_input_required(&self.id, &questions, Some(&state), &about))
+                let asks = write_input_required(&self.id, &RawObject::empty(), &questions, Some(&state), &about);
+                (StatusCode::OK, asks)
             }
             None => {
                 let fault = Fault::new(codes::INTERNAL_ERROR, "too many calls wait for an answer of their clients");

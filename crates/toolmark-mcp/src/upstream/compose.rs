@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue};
 
 use super::options::ConnectOptions;
 use super::request::UpstreamRequest;
-use crate::wire::params::{meta, naming_parameter};
+use crate::wire::params::{meta, naming_parameter, progress_token};
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{Change, RawObject, headers, write};
 
@@ -24,15 +24,17 @@ const VERSION: &[u8] = br#""2026-07-28""#;
 /// Writes a request.
 pub(crate) fn compose(options: &ConnectOptions, era: Era, id: u64, request: &UpstreamRequest<'_>) -> Composed {
     let given = request.params.object("_meta");
-    let token = given.as_ref().and_then(|given| given.slice(meta::PROGRESS_TOKEN));
+    let token = given.as_ref().and_then(progress_token);
     let new_meta = match (given, era) {
         (None, Era::Session) => None,
         (given, _) => Some(compose_meta(options, era, token.is_some().then_some(id), request, given)),
     };
     let name = request.name.and_then(|name| Some((naming_parameter(request.method)?, write::quote(name))));
     let name = name.as_ref().map(|(key, name)| Change::Set(key, name));
+    // Clients may write that there are none; servers expect an object or nothing.
+    let none = (request.params.get("arguments") == Some(b"null")).then_some(Change::Remove("arguments"));
     let params: Vec<Change<'_>> =
-        name.into_iter().chain(new_meta.as_ref().map(|meta| Change::Set("_meta", meta))).collect();
+        name.into_iter().chain(new_meta.as_ref().map(|meta| Change::Set("_meta", meta))).chain(none).collect();
 
     let room = request.params.raw().len() + new_meta.as_ref().map_or(0, Bytes::len) + 96;
     let mut out = BytesMut::with_capacity(room);
@@ -76,7 +78,11 @@ fn compose_meta(
     changes.extend(level.as_ref().map(|level| Change::Set(meta::LOG_LEVEL, level)));
     // Tokens of several clients may be equal; ours is not.
     let token = token.map(|token| token.to_string());
-    changes.extend(token.as_ref().map(|token| Change::Set(meta::PROGRESS_TOKEN, token.as_bytes())));
+    changes.push(
+        token
+            .as_ref()
+            .map_or(Change::Remove(meta::PROGRESS_TOKEN), |token| Change::Set(meta::PROGRESS_TOKEN, token.as_bytes())),
+    );
     given.unwrap_or_else(RawObject::empty).rewrite(&changes)
 }
 

@@ -124,6 +124,12 @@ impl<'a> CallParams<'a> {
     }
 }
 
+/// The token under which a request wants to hear of progress, from its `_meta`; absent and `null` are the same.
+#[must_use]
+pub fn progress_token(meta: &RawObject) -> Option<Bytes> {
+    meta.slice(self::meta::PROGRESS_TOKEN).filter(|token| &**token != b"null")
+}
+
 /// What stands in `Mcp-Name` for a method: the value of this parameter.
 #[must_use]
 pub fn naming_parameter(method: &str) -> Option<&'static str> {

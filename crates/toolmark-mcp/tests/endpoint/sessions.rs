@@ -148,6 +148,22 @@ async fn an_old_client_is_led_through_the_rounds_of_a_new_service() {
 }
 
 #[tokio::test]
+async fn a_new_service_hears_that_an_old_client_could_not_show_its_form() {
+    let old = Old::open(&endpoint()).await;
+    let mut events = Events::of(old.call(1, "test_input_required_result_multi_round", json!({})).await);
+    for _ in 0..2 {
+        let question = events.message().await.expect("a question");
+        let error = json!({"jsonrpc": "2.0", "id": question["id"], "error": {"code": -1, "message": "no"}});
+        old.post(&error).await;
+    }
+    assert_eq!(
+        content(&events.message().await.expect("the result")),
+        "two rounds",
+        "the service decides how it goes on"
+    );
+}
+
+#[tokio::test]
 async fn a_client_without_the_capability_is_not_asked() {
     let endpoint = endpoint();
     let old = Old::open_with(&endpoint, "2025-11-25", &json!({})).await;

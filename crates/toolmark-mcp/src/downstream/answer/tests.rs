@@ -119,13 +119,20 @@ fn a_result_that_asks_is_taken_apart_so_that_its_state_is_sealed() {
 
 #[test]
 fn questions_and_state_are_written_as_the_protocol_has_them() {
-    let both: Value =
-        serde_json::from_slice(&write_input_required(&Id::number(1), br#"{"a":{}}"#, Some("s"), &about())).unwrap();
+    let asks = |said: &RawObject, requests: &[u8]| -> Value {
+        serde_json::from_slice(&write_input_required(&Id::number(1), said, requests, Some("s"), &about())).unwrap()
+    };
+    let both = asks(&RawObject::empty(), br#"{"a":{}}"#);
     assert_eq!(both["result"]["resultType"], "input_required");
     assert_eq!((&both["result"]["inputRequests"], &both["result"]["requestState"]), (&json!({"a": {}}), &json!("s")));
-    let state: Value =
-        serde_json::from_slice(&write_input_required(&Id::number(1), b"{}", Some("s"), &about())).unwrap();
-    assert!(state["result"].get("inputRequests").is_none());
+    assert!(asks(&RawObject::empty(), b"{}")["result"].get("inputRequests").is_none());
+    let said = object(
+        r#"{"resultType":"input_required","inputRequests":{"b":{}},"requestState":"theirs","later":1.50,"_meta":{"k":"v"}}"#,
+    );
+    let info = json!({"name": "toolmark", "version": "0"});
+    let whole = json!({"resultType": "input_required", "inputRequests": {"a": {}}, "requestState": "s", "later": 1.50,
+        "_meta": {"k": "v", meta::SERVER_INFO: info}});
+    assert_eq!(asks(&said, br#"{"a":{}}"#)["result"], whole, "whatever else a server said is there");
 }
 
 #[test]

@@ -56,11 +56,37 @@ fn a_foreign_origin_alone_is_refused() {
 }
 
 #[test]
-fn a_page_of_our_own_host_may_send_requests() {
+fn a_page_of_our_own_port_may_send_requests() {
     let guard = Guard::loopback();
-    for origin in ["http://localhost:3000", "http://127.0.0.1", "https://[::1]:8443", "HTTP://LocalHost"] {
-        assert_eq!(check(&guard, Some("localhost"), Some(origin)), Ok(()), "{origin}");
+    for (host, origin) in [
+        ("localhost:7319", "http://localhost:7319"),
+        ("127.0.0.1:7319", "http://localhost:7319"),
+        ("[::1]:8443", "https://[::1]:8443"),
+        ("localhost", "http://127.0.0.1"),
+        ("localhost:80", "HTTP://LocalHost"),
+        ("localhost", "https://localhost:443"),
+    ] {
+        assert_eq!(check(&guard, Some(host), Some(origin)), Ok(()), "{host} {origin}");
     }
+    let called = Uri::from_static("http://localhost:7319/mcp");
+    assert!(guard.check(&called, &headers(None, Some("http://localhost:7319"))).is_ok());
+}
+
+#[test]
+fn a_page_of_another_port_of_this_machine_is_refused_unless_it_is_allowed() {
+    let guard = Guard::loopback();
+    for (host, origin) in [
+        ("localhost:7319", "http://localhost:3000"),
+        ("127.0.0.1:7319", "http://127.0.0.1"),
+        ("localhost:7319", "https://localhost"),
+        ("localhost", "http://localhost:7319"),
+        ("localhost:7319", "ftp://localhost:7319"),
+    ] {
+        let refused = Err(RefuseRequestError::Origin(origin.to_owned()));
+        assert_eq!(check(&guard, Some(host), Some(origin)), refused, "{host} {origin}");
+    }
+    let guard = guard.allow_origin("http://localhost:3000").unwrap();
+    assert_eq!(check(&guard, Some("localhost:7319"), Some("http://localhost:3000")), Ok(()));
 }
 
 #[test]
@@ -98,7 +124,7 @@ fn two_origins_are_both_checked() {
     let guard = Guard::loopback();
     let mut headers = headers(Some("localhost"), Some("http://localhost"));
     headers.append(ORIGIN, "https://evil.example".parse().unwrap());
-    assert!(guard.check_origin(&headers).is_err());
+    assert!(guard.check_origin(&Uri::from_static("/mcp"), &headers).is_err());
 }
 
 #[test]

@@ -86,3 +86,18 @@ fn headers_repeat_the_name_the_server_knows() {
     assert_eq!(value(headers::PROTOCOL_VERSION), Some(HeaderValue::from_static("2026-07-28")));
     assert!(mirror(Era::Session, &request).is_empty());
 }
+
+#[test]
+fn what_a_client_writes_as_nothing_is_nothing() {
+    let request = UpstreamRequest::new(
+        "tools/call",
+        object(r#"{"name":"a","arguments":null,"_meta":{"progressToken":null,"k":1}}"#),
+    );
+    for era in [Era::Session, Era::Stateless] {
+        let (message, token) = composed(era, &request);
+        assert_eq!(token, None);
+        assert!(message["params"].get("arguments").is_none(), "{message}");
+        assert!(message["params"]["_meta"].get("progressToken").is_none(), "{message}");
+        assert_eq!(message["params"]["_meta"]["k"], 1);
+    }
+}
