@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use toolmark_core::verdict::Decision;
 use toolmark_store::audit::{
-    AuditFilter, AuditRecord, AuditSink, AuditTool, Order, Outcome, RecordError, SinkSettings, Timings,
+    AuditFilter, AuditRecord, AuditSink, AuditTool, Order, Outcome, RecordError, ResultDigest, SinkSettings, Timings,
 };
 use toolmark_store::{Location, Micros, Settings, Store};
 
@@ -61,7 +61,7 @@ fn template(at: u64) -> AuditRecord {
         policy: text(digest("policy1:")),
         arguments: Some(digest("args1:").parse().expect("a digest")),
         arguments_size: Some(200),
-        result: Some([7; 32]),
+        result: Some(ResultDigest::Sha256([7; 32])),
         result_size: Some(230),
         timings: Timings {
             identify: 300,

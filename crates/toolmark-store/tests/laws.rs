@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use toolmark_core::exposure::Published;
-use toolmark_store::audit::{AuditFilter, AuditRecord, Bodies, Order, Outcome, SinkSettings, Timings};
+use toolmark_store::audit::{AuditFilter, AuditRecord, Bodies, Order, Outcome, ResultDigest, SinkSettings, Timings};
 use toolmark_store::{KnownNames, Micros, NameScope, PublishError, Saved, Settings, Store};
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -67,8 +67,12 @@ fn optional(texts: &'static str) -> impl Strategy<Value = Option<Arc<str>>> {
 fn record() -> impl Strategy<Value = AuditRecord> {
     let texts = (optional("\\PC{0,20}"), optional("[\\x00-\\x7f]{0,20}"), "\\PC{0,40}", optional("\\PC{0,9}"));
     let numbers = (any::<u128>(), any::<i64>(), any::<Option<u64>>(), any::<[u64; 3]>());
-    let rest =
-        (any::<Option<[u8; 32]>>(), any::<Option<[u8; 16]>>(), proptest::sample::select(Outcome::ALL), any::<bool>());
+    let rest = (
+        any::<Option<(bool, [u8; 32])>>(),
+        any::<Option<[u8; 16]>>(),
+        proptest::sample::select(Outcome::ALL),
+        any::<bool>(),
+    );
     (texts, numbers, rest).prop_map(|(texts, numbers, rest)| {
         let [identify, dispatch, total] = numbers.3;
         let bodies = rest.3.then(|| Box::new(Bodies { arguments: Some("{}".into()), result: texts.0.clone() }));
@@ -76,7 +80,9 @@ fn record() -> impl Strategy<Value = AuditRecord> {
             caller: texts.0,
             session: texts.1,
             task: texts.3,
-            result: rest.0,
+            result: rest
+                .0
+                .map(|(long, bytes)| if long { ResultDigest::Blake3(bytes) } else { ResultDigest::Sha256(bytes) }),
             result_size: numbers.2,
             trace: rest.1,
             timings: Timings { identify, dispatch, total, ..Timings::default() },

@@ -7,11 +7,13 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use tempfile::TempDir;
 use toolmark_core::verdict::Decision;
-use toolmark_store::audit::{AuditFilter, AuditRecord, AuditTool, Bodies, Head, Order, Outcome, SinkSettings};
+use toolmark_store::audit::{
+    AuditFilter, AuditRecord, AuditTool, Bodies, Head, Order, Outcome, ResultDigest, SinkSettings,
+};
 use toolmark_store::{Location, Micros, Settings, Store, TakenThread, ThreadClaim};
 
 /// All steps there are; a file of version 4 has taken the first four.
-const STEPS: [&str; 9] = [
+const STEPS: [&str; 10] = [
     include_str!("../src/sqlite/migrations/0001.sql"),
     include_str!("../src/sqlite/migrations/0002.sql"),
     include_str!("../src/sqlite/migrations/0003.sql"),
@@ -21,6 +23,7 @@ const STEPS: [&str; 9] = [
     include_str!("../src/sqlite/migrations/0007.sql"),
     include_str!("../src/sqlite/migrations/0008.sql"),
     include_str!("../src/sqlite/migrations/0009.sql"),
+    include_str!("../src/sqlite/migrations/0010.sql"),
 ];
 
 fn record(number: i64) -> AuditRecord {
@@ -41,7 +44,7 @@ fn record(number: i64) -> AuditRecord {
     let digest = format!("args1:{}", format!("{number:02x}").repeat(32));
     record.arguments = (number % 5 != 0).then(|| digest.parse().expect("a digest"));
     record.arguments_size = record.arguments.map(|_| number.unsigned_abs());
-    record.result = (number % 7 != 0).then_some([u8::try_from(number).expect("small"); 32]);
+    record.result = (number % 7 != 0).then_some(ResultDigest::Sha256([u8::try_from(number).expect("small"); 32]));
     record.trace = (number % 2 != 0).then_some([9; 16]);
     record.verdict = (number % 4 != 1).then_some(Decision::Deny);
     record.code = (number % 6 == 0).then(|| "call-denied".into());
@@ -117,7 +120,7 @@ async fn of_version_four(path: &Path, records: &[(&str, AuditRecord)]) {
                 .bind(link.hash.to_vec())
                 .bind(record.arguments.map(|digest| digest.as_bytes().to_vec()))
                 .bind(record.arguments_size.map(|size| i64::try_from(size).expect("small")))
-                .bind(record.result.map(Vec::from))
+                .bind(record.result.map(ResultDigest::to_kept))
                 .bind(record.trace.map(Vec::from))
                 .bind(record.verdict.map(Decision::as_str))
                 .bind(record.code.as_deref().map(str::to_owned));

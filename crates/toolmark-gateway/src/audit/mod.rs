@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use toolmark_config::sections::Audit;
 use toolmark_config::values::KeptBodies;
 use toolmark_core::behavior::Mutability;
@@ -21,7 +20,7 @@ use toolmark_core::verdict::{Decision, Reason};
 use toolmark_policy::Caller;
 use toolmark_runtime::{DispatchErrorKind, End, Keeping, NotKept, Origin, Record, Recorder, Stray, StrayKind};
 use toolmark_store::Micros;
-use toolmark_store::audit::{AuditRecord, AuditSink, AuditTool, Bodies, Outcome, RecordError, Timings};
+use toolmark_store::audit::{AuditRecord, AuditSink, AuditTool, Bodies, Outcome, RecordError, ResultDigest, Timings};
 use uuid::Uuid;
 
 pub(crate) use self::ids::Ids;
@@ -101,7 +100,7 @@ impl AuditRecorder {
         row.judged = Some(record.judged());
         row.arguments_size = Some(record.arguments_size as u64);
         row.arguments = Some(ArgumentDigest::of(record.arguments));
-        row.result = record.result.map(|result| Sha256::digest(result).into());
+        row.result = record.result.map(ResultDigest::of);
         row.result_size = record.result.map(|result| result.len() as u64);
         row.bodies = self.bodies(record);
         let nanos = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);

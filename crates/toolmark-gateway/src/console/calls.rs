@@ -172,8 +172,12 @@ impl Console {
             "arguments",
             json!({"text": arguments, "cut": cut, "kept": kept, "digest": digest, "size": record.arguments_size}),
         );
-        let sha256 = record.result.map(|digest| hex(&digest));
-        put("result", json!({"text": result, "cut": result_cut, "sha256": sha256, "size": record.result_size}));
+        let (sha256, blake3) =
+            (record.result.and_then(|digest| digest.sha256()), record.result.and_then(|digest| digest.blake3()));
+        put(
+            "result",
+            json!({"text": result, "cut": result_cut, "sha256": sha256, "blake3": blake3, "size": record.result_size}),
+        );
         put(
             "timings",
             json!({

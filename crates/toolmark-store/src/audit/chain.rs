@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use toolmark_core::digest::ArgumentDigest;
 use toolmark_core::verdict::Decision;
 
+use super::digest::ResultDigest;
 use super::record::{AuditRecord, hex};
 
 const CONTENT: &[u8] = b"toolmark/audit-content/v1\0";
@@ -165,10 +166,11 @@ fn content(record: &AuditRecord, arguments_body: Option<&[u8; 32]>, result_body:
         tool.map(|tool| tool.mark.as_bytes()),
         tool.map(|tool| tool.definition.as_bytes()),
         record.arguments.as_ref().map(ArgumentDigest::as_bytes),
-        record.result.as_ref(),
-        arguments_body,
-        result_body,
     ] {
+        part(&mut bytes, digest.map(<[u8; 32]>::as_slice));
+    }
+    part(&mut bytes, record.result.map(ResultDigest::to_kept).as_deref());
+    for digest in [arguments_body, result_body] {
         part(&mut bytes, digest.map(<[u8; 32]>::as_slice));
     }
     part(&mut bytes, record.trace.as_ref().map(<[u8; 16]>::as_slice));

@@ -6,6 +6,7 @@
 
 mod calls;
 mod chain;
+mod digest;
 mod export;
 mod node;
 mod query;
@@ -16,6 +17,7 @@ mod verify;
 
 pub use calls::{AuditCall, CallReader};
 pub use chain::{AuditEntry, Chain, ChainRow, Head, Link};
+pub use digest::ResultDigest;
 pub use export::ExportError;
 pub use node::NodeClaim;
 pub use query::{AuditCursor, AuditFilter, AuditReader, Order, ParseCursorError};

@@ -12,6 +12,7 @@ use toolmark_core::digest::{ArgumentDigest, DefinitionDigest, Mark};
 use toolmark_core::verdict::Decision;
 use uuid::Uuid;
 
+use super::digest::ResultDigest;
 use crate::time::Micros;
 
 /// One call, or one refusal.
@@ -51,8 +52,8 @@ pub struct AuditRecord {
     pub arguments: Option<ArgumentDigest>,
     /// How many bytes the arguments had.
     pub arguments_size: Option<u64>,
-    /// SHA-256 over the bytes of the result.
-    pub result: Option<[u8; 32]>,
+    /// The digest of the result.
+    pub result: Option<ResultDigest>,
     /// How many bytes the result had.
     pub result_size: Option<u64>,
     /// What became of it.
@@ -236,7 +237,11 @@ impl AuditRecord {
             "grant": self.grant.as_deref(),
             "judged": parsed(&self.judged),
             "arguments": {"digest": self.arguments, "size": self.arguments_size},
-            "result": {"sha256": self.result.map(|digest| hex(&digest)), "size": self.result_size},
+            "result": {
+                "sha256": self.result.and_then(|digest| digest.sha256()),
+                "blake3": self.result.and_then(|digest| digest.blake3()),
+                "size": self.result_size,
+            },
             "outcome": self.outcome.as_str(),
             "code": self.code.as_deref(),
             "timings_ns": self.timings.to_json(),

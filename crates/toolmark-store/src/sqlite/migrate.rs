@@ -22,6 +22,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0007.sql"),
     include_str!("migrations/0008.sql"),
     include_str!("migrations/0009.sql"),
+    include_str!("migrations/0010.sql"),
 ];
 
 /// What all of them lead to, for a file that is new: renaming and dropping what nobody used takes a while.

@@ -5,6 +5,7 @@ use toolmark_core::text::visible;
 use uuid::Uuid;
 
 use super::tables::{Cell, Column, Row, Shape, TABLES, Table};
+use crate::audit::ResultDigest;
 
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,11 +91,16 @@ fn cell(column: &Column, value: Option<Value>) -> Result<Cell, Wrong> {
         }
         (Shape::Bytes, Some(Value::String(text))) => {
             let bytes = bytes(&text).ok_or_else(|| wrong("no hexadecimal bytes"))?;
-            match column.length {
-                Some(length) if bytes.len() != length => {
-                    Err(wrong(&format!("{} bytes long instead of {length}", bytes.len())))
-                }
-                _ => Ok(Cell::Bytes(bytes)),
+            let fits = column.lengths.is_empty() || column.lengths.contains(&bytes.len());
+            // Of a column that has several lengths, what is not of the first says itself what it is.
+            let usual = column.lengths.first().is_none_or(|usual| *usual == bytes.len());
+            if !fits {
+                let lengths: Vec<String> = column.lengths.iter().map(usize::to_string).collect();
+                Err(wrong(&format!("{} bytes long instead of {}", bytes.len(), lengths.join(" or "))))
+            } else if usual || ResultDigest::from_kept(&bytes).is_some() {
+                Ok(Cell::Bytes(bytes))
+            } else {
+                Err(wrong("no digest of a kind that is known"))
             }
         }
         (Shape::Id, Some(Value::String(text))) => {

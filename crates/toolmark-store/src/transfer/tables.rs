@@ -47,8 +47,8 @@ pub struct Column {
     pub nullable: bool,
     /// What an export says that is older than the column. A column without it was always there.
     pub default: Option<i64>,
-    /// How many bytes it holds, where that is always the same.
-    pub length: Option<usize>,
+    /// How many bytes it may hold, where not every number is right.
+    pub lengths: &'static [usize],
 }
 
 /// What a column holds.
@@ -108,24 +108,24 @@ impl Sql {
 }
 
 const fn text(name: &'static str) -> Column {
-    Column { name, shape: Shape::Text, nullable: false, default: None, length: None }
+    Column { name, shape: Shape::Text, nullable: false, default: None, lengths: &[] }
 }
 
 const fn number(name: &'static str) -> Column {
-    Column { name, shape: Shape::Number, nullable: false, default: None, length: None }
+    Column { name, shape: Shape::Number, nullable: false, default: None, lengths: &[] }
 }
 
 const fn bytes(name: &'static str) -> Column {
-    Column { name, shape: Shape::Bytes, nullable: false, default: None, length: None }
+    Column { name, shape: Shape::Bytes, nullable: false, default: None, lengths: &[] }
 }
 
-/// Bytes of which there are always so many.
-const fn digest(name: &'static str, length: usize) -> Column {
-    Column { length: Some(length), ..bytes(name) }
+/// Bytes of which there are always so many, or one of these numbers.
+const fn digest(name: &'static str, lengths: &'static [usize]) -> Column {
+    Column { lengths, ..bytes(name) }
 }
 
 const fn id(name: &'static str) -> Column {
-    Column { name, shape: Shape::Id, nullable: false, default: None, length: None }
+    Column { name, shape: Shape::Id, nullable: false, default: None, lengths: &[] }
 }
 
 const fn maybe(column: Column) -> Column {
@@ -417,8 +417,8 @@ pub const TABLES: &[Table] = &[
             maybe(text("transport")),
             text("called"),
             maybe(text("canonical")),
-            maybe(digest("mark", 32)),
-            maybe(digest("definition", 32)),
+            maybe(digest("mark", &[32])),
+            maybe(digest("definition", &[32])),
             maybe(text("task")),
             maybe(text("verdict")),
             maybe(text("reasons")),
@@ -426,19 +426,19 @@ pub const TABLES: &[Table] = &[
             maybe(text("policy")),
             maybe(text("grant_id")),
             maybe(text("judged")),
-            maybe(digest("arguments", 32)),
+            maybe(digest("arguments", &[32])),
             maybe(number("arguments_size")),
-            maybe(digest("result", 32)),
+            maybe(digest("result", &[32, 34])),
             maybe(number("result_size")),
             text("outcome"),
             maybe(text("code")),
             text("stages_ns"),
             number("total_ns"),
-            maybe(digest("trace", 16)),
+            maybe(digest("trace", &[16])),
             maybe(bytes("arguments_body")),
             maybe(bytes("result_body")),
-            digest("prev", 32),
-            digest("hash", 32),
+            digest("prev", &[32]),
+            digest("hash", &[32]),
         ],
         select: Sql::Each {
             sqlite: "SELECT n.node, a.seq, a.id, a.time_us, a.caller, a.session, a.era, a.transport, a.called, a.canonical, a.mark, \
@@ -456,9 +456,10 @@ pub const TABLES: &[Table] = &[
             // What is no place in a chain belongs to nothing, and is refused.
             sqlite: "INSERT INTO audit_rows (position, time_us, caller, session, has, arguments_size, result_size, total_ns, digests, \
                      stages_ns) SELECT (n.id << 40) | r.seq, r.time_us, r.caller, r.session, \
-                     (r.arguments IS NOT NULL) + 2 * (r.result IS NOT NULL) + 4 * (r.trace IS NOT NULL), r.arguments_size, \
+                     (r.arguments IS NOT NULL) + 2 * (r.result IS NOT NULL) + 4 * (r.trace IS NOT NULL) \
+                     + 8 * (coalesce(length(r.result), 0) = 34), r.arguments_size, \
                      r.result_size, r.total_ns, unhex(hex(r.hash) || hex(r.prev) || hex(r.id) \
-                     || hex(coalesce(r.arguments, zeroblob(32))) || hex(coalesce(r.result, zeroblob(32))) \
+                     || hex(coalesce(r.arguments, zeroblob(32))) || hex(coalesce(substr(r.result, -32), zeroblob(32))) \
                      || hex(coalesce(r.trace, zeroblob(16)))), r.stages_ns FROM {rows} \
                      JOIN audit_nodes n ON n.node = r.node AND r.seq BETWEEN 1 AND 1099511627775 ORDER BY r.at",
             postgres: "INSERT INTO audit (node, seq, id, time_us, caller, session, era, transport, called, canonical, mark, definition, \

@@ -7,7 +7,7 @@ use toolmark_core::digest::{ArgumentDigest, Mark};
 use toolmark_core::explain::Explain as _;
 use toolmark_core::exposure::Published;
 use toolmark_runtime::sessions::{Claimed, SessionKeeper as _};
-use toolmark_store::audit::{AuditFilter, AuditRecord, Bodies, Order, Outcome, SinkSettings};
+use toolmark_store::audit::{AuditFilter, AuditRecord, Bodies, Order, Outcome, ResultDigest, SinkSettings};
 use toolmark_store::transfer::{ImportStoreError, Imported};
 use toolmark_store::{
     DefinitionKind, KnownDefinition, KnownNames, Listing, Micros, NameScope, NewToken, Settings, Store, TakenThread,
@@ -105,7 +105,12 @@ async fn filled(store: &Store) -> TokenSecret {
             let record = AuditRecord::new(id, Micros::new(number as i64), "to\u{0}ol".into(), outcome);
             let bodies = Box::new(Bodies { arguments: Some(format!("{{\"n\":{number}}}").into()), result: None });
             let bodies = (number % 3 == 0).then_some(bodies);
-            sink.record(AuditRecord { bodies, arguments_size: Some(u64::MAX - number), ..record })
+            let result = match number % 3 {
+                0 => None,
+                1 => Some(ResultDigest::Sha256([number as u8; 32])),
+                _ => Some(ResultDigest::Blake3([number as u8; 32])),
+            };
+            sink.record(AuditRecord { bodies, result, arguments_size: Some(u64::MAX - number), ..record })
                 .await
                 .expect("taken");
         }

@@ -39,6 +39,7 @@ const SCHEMA: &str = "message audit {
   OPTIONAL BYTE_ARRAY arguments_digest (STRING);
   OPTIONAL INT64 arguments_size (INTEGER(64,false));
   OPTIONAL FIXED_LEN_BYTE_ARRAY(32) result_sha256;
+  OPTIONAL FIXED_LEN_BYTE_ARRAY(32) result_blake3;
   OPTIONAL INT64 result_size (INTEGER(64,false));
   REQUIRED BYTE_ARRAY outcome (STRING);
   OPTIONAL BYTE_ARRAY code (STRING);
@@ -109,7 +110,13 @@ fn columns<W: Write + Send>(
     out.maybe(rows, |row| row.record.judged.as_deref())?;
     out.owned(rows, |row| row.record.arguments.map(|digest| digest.to_string()))?;
     out.maybe_numbers(rows, |row| row.record.arguments_size)?;
-    out.put::<FixedLenByteArrayType>(bytes(&|row| row.record.result.map(Vec::from)), true)?;
+    for algorithm in ["sha256", "blake3"] {
+        let made_with = |row: &AuditEntry| {
+            let digest = row.record.result.as_ref().filter(|digest| digest.algorithm() == algorithm);
+            digest.map(|digest| digest.bytes().to_vec())
+        };
+        out.put::<FixedLenByteArrayType>(bytes(&made_with), true)?;
+    }
     out.maybe_numbers(rows, |row| row.record.result_size)?;
     out.texts(rows, |row| Some(row.record.outcome.as_str()))?;
     out.maybe(rows, |row| row.record.code.as_deref())?;

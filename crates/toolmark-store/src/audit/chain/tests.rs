@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use super::*;
-use crate::audit::{AuditTool, Bodies, Outcome, Timings};
+use crate::audit::{AuditTool, Bodies, Outcome, ResultDigest, Timings};
 use crate::time::Micros;
 
 fn text(text: &str) -> Option<Arc<str>> {
@@ -62,7 +62,8 @@ fn variants() -> Vec<AuditRecord> {
         AuditRecord { judged: text(""), ..base.clone() },
         AuditRecord { arguments: Some(digest("args1:", '4').parse().expect("a digest")), ..base.clone() },
         AuditRecord { arguments_size: Some(0), ..base.clone() },
-        AuditRecord { result: Some([0; 32]), ..base.clone() },
+        AuditRecord { result: Some(ResultDigest::Sha256([0; 32])), ..base.clone() },
+        AuditRecord { result: Some(ResultDigest::Blake3([0; 32])), ..base.clone() },
         AuditRecord { result_size: Some(0), ..base.clone() },
         AuditRecord { outcome: Outcome::Denied, ..base.clone() },
         AuditRecord { code: text("x"), ..base.clone() },

@@ -10,7 +10,7 @@ use toolmark_core::verdict::Decision;
 use uuid::Uuid;
 
 use super::doubts::{Doubt, Key, key};
-use crate::audit::{AuditRecord, Head, Link};
+use crate::audit::{AuditRecord, Head, Link, ResultDigest};
 use crate::error::{Fault, StoreError};
 use crate::postgres::text::kept;
 use crate::postgres::{ANSWER, Postgres, Survives, Writing};
@@ -213,7 +213,7 @@ impl Postgres {
                 record.arguments.as_ref().map(|digest| ArgumentDigest::as_bytes(digest).as_slice())
             }))
             .bind(each(records, |record| record.arguments_size.map(signed)))
-            .bind(bytes(records, |record| record.result.as_ref().map(<[u8; 32]>::as_slice)))
+            .bind(each(records, |record| record.result.map(ResultDigest::to_kept)))
             .bind(each(records, |record| record.result_size.map(signed)))
             .bind(texts(records, |record| Some(record.outcome.as_str())))
             .bind(texts(records, |record| record.code.as_deref()))

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::append::{signed, unsigned};
 use crate::audit::{
     AuditCursor, AuditEntry, AuditFilter, AuditRecord, AuditTool, Bodies, Chain, ChainRow, Head, Link, Order, Outcome,
-    Timings,
+    ResultDigest, Timings,
 };
 use crate::error::StoreError;
 use crate::postgres::Postgres;
@@ -184,7 +184,7 @@ fn record(row: &PgRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, Strin
         judged: shared(row, "judged")?,
         arguments: bytes(row, "arguments")?.map(ArgumentDigest::from_bytes),
         arguments_size: get::<Option<i64>>(row, "arguments_size")?.map(i64::cast_unsigned),
-        result: bytes(row, "result")?,
+        result: result(row)?,
         result_size: get::<Option<i64>>(row, "result_size")?.map(i64::cast_unsigned),
         outcome: Outcome::parse(outcome).ok_or_else(|| format!("`{outcome}` is no outcome"))?,
         code: shared(row, "code")?,
@@ -236,6 +236,13 @@ fn bytes<const N: usize>(row: &PgRow, column: &str) -> Result<Option<[u8; N]>, S
         None => Ok(None),
         Some(bytes) => bytes.try_into().map(Some).map_err(|_| format!("`{column}` has {} bytes, not {N}", bytes.len())),
     }
+}
+
+fn result(row: &PgRow) -> Result<Option<ResultDigest>, String> {
+    let wrong = |length: usize| format!("`result` has {length} bytes, which is no digest");
+    get::<Option<&[u8]>>(row, "result")?
+        .map(|bytes| ResultDigest::from_kept(bytes).ok_or_else(|| wrong(bytes.len())))
+        .transpose()
 }
 
 /// One of few texts, as another version of this program may have written it.

@@ -11,7 +11,7 @@ use sqlx::{Arguments as _, AssertSqlSafe, Row as _};
 use toolmark_core::verdict::Decision;
 
 use super::kinds::Fresh;
-use crate::audit::{AuditRecord, Head, Link};
+use crate::audit::{AuditRecord, Head, Link, ResultDigest};
 use crate::error::StoreError;
 use crate::sqlite::{Sqlite, Survives, Writing};
 
@@ -244,7 +244,7 @@ fn digests(link: &Link, record: &AuditRecord) -> (i64, Vec<u8>) {
     let absent: [&[u8]; 3] = [&[0; 32], &[0; 32], &[0; 16]];
     let present: [Option<&[u8]>; 3] = [
         record.arguments.as_ref().map(|digest| digest.as_bytes().as_slice()),
-        record.result.as_ref().map(<[u8; 32]>::as_slice),
+        record.result.as_ref().map(|digest| digest.bytes().as_slice()),
         record.trace.as_ref().map(<[u8; 16]>::as_slice),
     ];
     let (mut has, mut end) = (0, bytes.len());
@@ -255,6 +255,9 @@ fn digests(link: &Link, record: &AuditRecord) -> (i64, Vec<u8>) {
         }
     }
     bytes.truncate(end);
+    if let Some(ResultDigest::Blake3(_)) = record.result {
+        has |= 8;
+    }
     (has, bytes)
 }
 

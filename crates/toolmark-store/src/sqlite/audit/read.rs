@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::append::{signed, unsigned};
 use crate::audit::{
     AuditCall, AuditCursor, AuditEntry, AuditFilter, AuditRecord, AuditTool, Bodies, Chain, ChainRow, Head, Link,
-    Order, Outcome, Timings,
+    Order, Outcome, ResultDigest, Timings,
 };
 use crate::error::StoreError;
 use crate::sqlite::Sqlite;
@@ -305,7 +305,7 @@ fn record(row: &SqliteRow, bodies: Option<Box<Bodies>>) -> Result<AuditRecord, S
         judged: shared(row, "judged")?,
         arguments: bytes(row, "arguments")?.map(ArgumentDigest::from_bytes),
         arguments_size: get::<Option<i64>>(row, "arguments_size")?.map(i64::cast_unsigned),
-        result: bytes(row, "result")?,
+        result: result(row)?,
         result_size: get::<Option<i64>>(row, "result_size")?.map(i64::cast_unsigned),
         outcome: Outcome::parse(outcome).ok_or_else(|| format!("`{outcome}` is no outcome"))?,
         code: shared(row, "code")?,
@@ -357,6 +357,13 @@ fn bytes<const N: usize>(row: &SqliteRow, column: &str) -> Result<Option<[u8; N]
         None => Ok(None),
         Some(bytes) => bytes.try_into().map(Some).map_err(|_| format!("`{column}` has {} bytes, not {N}", bytes.len())),
     }
+}
+
+fn result(row: &SqliteRow) -> Result<Option<ResultDigest>, String> {
+    let wrong = |length: usize| format!("`result` has {length} bytes, which is no digest");
+    get::<Option<&[u8]>>(row, "result")?
+        .map(|bytes| ResultDigest::from_kept(bytes).ok_or_else(|| wrong(bytes.len())))
+        .transpose()
 }
 
 /// One of few texts, as another version of this program may have written it.

@@ -247,7 +247,8 @@ CREATE VIEW audit AS SELECT
     coalesce(d.judged, k.judged) AS judged,
     CASE WHEN a.has & 1 THEN substr(a.digests, 81, 32) END AS arguments,
     a.arguments_size AS arguments_size,
-    CASE WHEN a.has & 2 THEN substr(a.digests, 113, 32) END AS result,
+    -- The bytes of a BLAKE3 digest begin with what says so: 0x1e, and their number.
+    CASE WHEN a.has & 2 THEN CASE WHEN a.has & 8 THEN CAST(x'1e20' || substr(a.digests, 113, 32) AS BLOB) ELSE substr(a.digests, 113, 32) END END AS result,
     a.result_size AS result_size,
     coalesce(d.outcome, k.outcome) AS outcome,
     d.code AS code,

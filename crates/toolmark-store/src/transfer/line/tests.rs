@@ -8,8 +8,14 @@ fn cells(table: &'static Table) -> BoxedStrategy<Row> {
             Shape::Text => any::<String>().prop_map(Cell::Text).boxed(),
             Shape::Number => any::<i64>().prop_map(Cell::Number).boxed(),
             Shape::Bytes => {
-                let lengths = column.length.map_or(0..=100, |length| length..=length);
-                proptest::collection::vec(any::<u8>(), lengths).prop_map(Cell::Bytes).boxed()
+                let lengths: Vec<usize> =
+                    if column.lengths.is_empty() { (0..=100).collect() } else { column.lengths.to_vec() };
+                let of = |length| {
+                    let known = if length == 34 { vec![0x1e, 32] } else { Vec::new() };
+                    proptest::collection::vec(any::<u8>(), length - known.len())
+                        .prop_map(move |rest| Cell::Bytes([known.clone(), rest].concat()))
+                };
+                proptest::sample::select(lengths).prop_flat_map(of).boxed()
             }
             Shape::Id => any::<u128>().prop_map(|id| Cell::Id(Uuid::from_u128(id))).boxed(),
         };
@@ -69,12 +75,23 @@ fn what_is_no_row_is_refused() {
 
 #[test]
 fn a_digest_of_another_length_is_refused() {
-    let column = TABLES.iter().flat_map(|table| table.columns).find(|column| column.length == Some(32));
+    let column = TABLES.iter().flat_map(|table| table.columns).find(|column| column.lengths == [32]);
     let column = column.expect("records have digests");
     let read = |digits: usize| cell(column, Some(Value::from("00".repeat(digits))));
     assert_eq!(read(32), Ok(Cell::Bytes(vec![0; 32])));
     for digits in [0, 1, 31, 33, 64] {
         assert!(matches!(read(digits), Err(Wrong::Syntax(_))), "{digits}");
+    }
+}
+
+#[test]
+fn a_digest_of_a_kind_that_is_not_known_is_refused() {
+    let column = TABLES.iter().flat_map(|table| table.columns).find(|column| column.lengths == [32, 34]);
+    let column = column.expect("records have digests of results");
+    let read = |begins: &str| cell(column, Some(Value::from(format!("{begins}{}", "00".repeat(32)))));
+    assert!(matches!(read("1e20"), Ok(Cell::Bytes(bytes)) if bytes.len() == 34));
+    for begins in ["0000", "1220", "1e21"] {
+        assert!(matches!(read(begins), Err(Wrong::Syntax(_))), "{begins}");
     }
 }
 

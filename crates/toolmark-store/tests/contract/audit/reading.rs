@@ -9,18 +9,18 @@ use crate::audit_samples::{digest, find, full, intent, record, text, tool, whole
 use crate::place::Place;
 
 pub(crate) async fn a_record_comes_back_as_it_was(place: &impl Place) {
-    let records = [record(1), full(2), AuditRecord { time: Micros::new(-5), ..record(3) }];
+    let records = [record(1), full(2), AuditRecord { time: Micros::new(-5), ..record(3) }, full(5)];
     write(&place.open().await, records.clone()).await;
     let store = place.open().await;
     let filter = AuditFilter { bodies: true, ..AuditFilter::default() };
     let found = store.audit(filter, Order::Oldest).all().await.expect("records");
     let read: Vec<AuditRecord> = found.iter().map(|entry| entry.record.clone()).collect();
-    assert_eq!(read, [records[2].clone(), records[0].clone(), records[1].clone()]);
+    assert_eq!(read, [2, 0, 1, 3].map(|at: usize| records[at].clone()));
     let places: Vec<_> = found.iter().map(|entry| (&*entry.node, entry.link.seq)).collect();
-    assert_eq!(places, [("node-a", 3), ("node-a", 1), ("node-a", 2)]);
+    assert_eq!(places, [("node-a", 3), ("node-a", 1), ("node-a", 2), ("node-a", 4)]);
     let without = store.audit(AuditFilter::default(), Order::Newest).all().await.expect("records");
     assert!(without.iter().all(|entry| entry.record.bodies.is_none()));
-    assert_eq!(whole(&store).await, 3);
+    assert_eq!(whole(&store).await, 4);
 }
 
 pub(crate) async fn records_are_found_by_whatever_the_filter_names(place: &impl Place) {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use toolmark_core::verdict::Decision;
 use toolmark_store::audit::{
-    AuditEntry, AuditFilter, AuditRecord, AuditSink, AuditTool, Bodies, Order, Outcome, SinkSettings, Timings,
+    AuditEntry, AuditFilter, AuditRecord, AuditSink, AuditTool, Bodies, Order, Outcome, ResultDigest, SinkSettings,
+    Timings,
 };
 use toolmark_store::{Micros, Store};
 
@@ -46,7 +47,11 @@ pub(crate) fn full(number: u64) -> AuditRecord {
         judged: text("{\"v\":1,\"o\":\"run\"}"),
         arguments: Some(digest("args1:", 0x3c).parse().expect("a digest")),
         arguments_size: Some(u64::MAX),
-        result: Some([0xff; 32]),
+        result: Some(if number.is_multiple_of(2) {
+            ResultDigest::Blake3([0xff; 32])
+        } else {
+            ResultDigest::Sha256([0xff; 32])
+        }),
         result_size: Some(0),
         code: text("rule-asks"),
         timings: Timings {
