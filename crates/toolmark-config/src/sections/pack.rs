@@ -111,7 +111,7 @@ table! {
         pub rest: Duration = Duration::from_secs(10),
         /// The largest result.
         pub result_bytes: Size = Size::mebibytes(16),
-        /// On how many processors a program may run, with everything that it starts; without it, on all. Linux only.
+        /// On how many processors a program may run, with everything that it starts; without it, on all, except while it answers more calls on one. Linux only.
         pub processors: Option<u32>,
     }
 }

@@ -2,6 +2,8 @@
 //! the server is asked who it is.
 
 use ::http::{HeaderMap, Uri};
+#[cfg(target_os = "linux")]
+use rustix::process::Pid;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Child;
 
@@ -9,6 +11,8 @@ use super::desk::Desk;
 use super::http::{Client, Http, old};
 use super::pipe::{Pipe, read_lines, write_lines};
 use super::stdio::{Program, StderrTail, start};
+#[cfg(target_os = "linux")]
+use super::trial;
 use super::{
     ConnectError, ConnectOptions, EventSender, Inner, Link, Target, Upstream, UpstreamError, UpstreamErrorKind,
 };
@@ -77,6 +81,12 @@ impl Upstream {
         let limits = options.limits;
         let (pipe, outgoing) = Pipe::new(Desk::new(events, limits.bytes), limits);
         let tail = options.stderr.clone().unwrap_or_else(|| StderrTail::new(limits.stderr_lines));
+        #[cfg(target_os = "linux")]
+        if limits.processors.is_none()
+            && let Some(id) = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
+        {
+            tokio::spawn(trial::attend(pipe.clone(), id));
+        }
         let program = Program::attend(child, &pipe, outgoing, tail, limits.grace, &options.programs);
         Inner::new(Link::Pipe(pipe), options, Some(program), false).open().await
     }

@@ -16,9 +16,12 @@ mod patience;
 mod pipe;
 mod processors;
 mod questions;
+mod relatives;
 mod request;
 mod stdio;
 mod subscribe;
+#[cfg(target_os = "linux")]
+mod trial;
 mod visits;
 
 use std::sync::{Arc, PoisonError, RwLock};

@@ -96,7 +96,7 @@ pub struct UpstreamLimits {
     pub list_bytes: usize,
     /// How many lines of a program's standard error are kept.
     pub stderr_lines: usize,
-    /// The processors that a program may use; all of ours if absent.
+    /// The processors that a program may use; if absent, all of ours, or one while it answers more calls there.
     pub processors: Option<Processors>,
 }
 

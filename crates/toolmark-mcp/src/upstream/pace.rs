@@ -2,8 +2,10 @@
 //! written to a few times a millisecond, with whatever has come by then: each wake-up costs both sides more than a small message does,
 //! and it has enough to do meanwhile. A program that answers many at once, and one with little to do, is served as things come.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+
+use tokio::sync::Notify;
 
 /// How long is waited for more. Much less than what whoever is one of many waits anyway.
 const MOMENT: Duration = Duration::from_micros(200);
@@ -17,18 +19,41 @@ const LONG: Duration = Duration::from_millis(1);
 
 /// Whether a program answers one by one while many wait for it.
 #[derive(Debug, Default)]
-pub(crate) struct Pace(AtomicBool);
+pub(crate) struct Pace {
+    slow: AtomicBool,
+    answers: AtomicU64,
+    /// Whether somebody wants to know when it is slow.
+    wanted: AtomicBool,
+    became: Notify,
+}
 
 impl Pace {
     /// Notes that so many answers came at once, how long after those before, and how many requests still wait. A program that says nothing for
     /// long does not work on what waits, whatever that waits for.
     pub(crate) fn note(&self, came: usize, after: Duration, waiting: usize) {
-        self.0.store(after < LONG && came.saturating_mul(PART) < waiting, Ordering::Relaxed);
+        self.slow.store(after < LONG && came.saturating_mul(PART) < waiting, Ordering::Relaxed);
+        self.answers.fetch_add(u64::try_from(came).unwrap_or(u64::MAX), Ordering::Relaxed);
+        if self.wanted.load(Ordering::Relaxed) && self.is_slow(waiting) && self.wanted.swap(false, Ordering::Relaxed) {
+            self.became.notify_one();
+        }
+    }
+
+    /// How many answers ever came.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
+    }
+
+    /// Waits until it answers one by one while many wait for it.
+    #[cfg(target_os = "linux")]
+    pub(crate) async fn is_slow_again(&self) {
+        self.wanted.store(true, Ordering::Relaxed);
+        self.became.notified().await;
     }
 
     /// Whether more is worth waiting for while so many requests wait.
     pub(crate) fn is_slow(&self, waiting: usize) -> bool {
-        waiting >= MANY && self.0.load(Ordering::Relaxed)
+        waiting >= MANY && self.slow.load(Ordering::Relaxed)
     }
 }
 

@@ -110,6 +110,11 @@ impl Pipe {
         &self.desk
     }
 
+    #[cfg(target_os = "linux")]
+    pub(crate) fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
     pub(crate) fn closed(&self) -> &CancellationToken {
         &self.closed
     }

@@ -1,5 +1,6 @@
-//! Which program is this, and does it end when we do? A server started as a child in a process group of its own, with no
-//! shell and no environment but what it is given; the whole group ends with the connection.
+//! Which program is this, and does it end when we do? A server started as a child in a session of its own, with no shell, no terminal and
+//! no environment but what it is given; its whole process group ends with the connection. Where the system shares its processors out by
+//! session, one that is busy takes nothing from us and from the others.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -9,15 +10,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use process_wrap::tokio::{CommandWrap, CommandWrapper, ProcessSession};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use toolmark_core::text::visible;
 
 use super::pipe::{Outgoing, Pipe, read_lines, write_lines};
 use super::processors::Processors;
+use super::relatives::Relatives;
 
 /// The last lines that a program wrote to its standard error, oldest first.
 #[derive(Clone, Debug)]
@@ -39,12 +43,25 @@ pub(crate) struct Program {
 /// Longest line of standard error that is kept; the rest of it is cut.
 const LONGEST_LINE: usize = 4096;
 
-/// Ends a process group when it is dropped, whichever way that comes about.
-struct Group(Option<Pid>);
+/// Ends a process group when it is dropped, whichever way that comes about, and who else belongs to it.
+struct Group {
+    leader: Option<Pid>,
+    /// What it has started, as far as that may have left the group.
+    relatives: Relatives,
+}
 
 impl Group {
+    fn new(leader: Option<Pid>) -> Self {
+        Self { leader, relatives: Relatives::default() }
+    }
+
+    /// Notes what is there because of it, for when it is not there any more.
+    fn note_relatives(&mut self) {
+        self.relatives = self.leader.map(Relatives::of).unwrap_or_default();
+    }
+
     fn signal(&self, signal: Signal) {
-        if let Some(pid) = self.0 {
+        if let Some(pid) = self.leader {
             let _ = kill_process_group(pid, signal);
         }
     }
@@ -53,6 +70,11 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
+        self.relatives.end();
+        // A shell with job control gives each of its jobs a group.
+        if let Some(leader) = self.leader {
+            Relatives::in_session(leader).end();
+        }
     }
 }
 
@@ -99,10 +121,17 @@ pub(crate) fn start(
     let mut program = Command::new(command);
     program.args(args).env_clear().envs(inherited.iter().map(|(name, value)| (name, value))).envs(env);
     if let Some(cwd) = cwd {
+        // The system would say of the program that it is not there.
+        if !cwd.is_dir() {
+            let reason = format!("its `cwd` `{}` is no directory", visible(&cwd.display().to_string(), 300));
+            return Err(std::io::Error::new(std::io::ErrorKind::NotFound, reason));
+        }
         program.current_dir(cwd);
     }
     program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    program.process_group(0).kill_on_drop(true);
+    program.kill_on_drop(true);
+    // Only what it does before the start is wanted of it: this watches over the program itself.
+    ProcessSession.pre_spawn(&mut program, &CommandWrap::from(Command::new(command)))?;
     match processors {
         Some(processors) => processors.confine(|| program.spawn()),
         None => program.spawn(),
@@ -154,7 +183,7 @@ impl Drop for Program {
 
 /// Waits until the program ends by itself or is to end: first its input is closed, then it is asked, then it is made to.
 async fn watch(mut child: Child, pipe: Arc<Pipe>, end: CancellationToken, grace: Duration, ended: oneshot::Sender<()>) {
-    let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+    let mut group = Group::new(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let status = tokio::select! {
         status = child.wait() => status.ok(),
         () = end.cancelled() => None,
@@ -164,6 +193,7 @@ async fn watch(mut child: Child, pipe: Arc<Pipe>, end: CancellationToken, grace:
     match status {
         Some(status) => pipe.close(&describe(status)),
         None => {
+            group.note_relatives();
             pipe.close("it was closed by us");
             if tokio::time::timeout(grace, child.wait()).await.is_err() {
                 group.signal(Signal::TERM);
@@ -208,3 +238,6 @@ async fn keep_lines(errors: impl AsyncRead + Unpin, tail: StderrTail) {
         tail.push(&line);
     }
 }
+
+#[cfg(test)]
+mod tests;
