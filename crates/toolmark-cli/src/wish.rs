@@ -40,7 +40,9 @@ impl Wish {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
-            let hangup = Hangup { signal: signal(SignalKind::hangup())?, had_terminal: has_terminal(), reloads };
+            // Who starts it with `nohup` wants it to outlive the terminal.
+            let had_terminal = has_terminal() && !is_hangup_ignored();
+            let hangup = Hangup { signal: signal(SignalKind::hangup())?, had_terminal, reloads };
             Ok(Self { hangup: Some(hangup), ..self })
         }
         #[cfg(not(unix))]
@@ -84,4 +86,13 @@ impl Hangup {
 #[cfg(unix)]
 fn has_terminal() -> bool {
     std::fs::File::open("/dev/tty").is_ok()
+}
+
+/// Whether whoever started this program does not want it to hear of `SIGHUP`. Where the system does not say, nobody does.
+#[cfg(unix)]
+fn is_hangup_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // The first bit is the first signal, which it is.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

@@ -1,4 +1,5 @@
 //! `toolmark run` on a real terminal: questions are asked there, Ctrl-C ends what is under way, and a conversation goes on under its name.
+//! `toolmark up` ends with its terminal.
 #![cfg(unix)]
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on must stop")]
 
@@ -65,6 +66,26 @@ impl Terminal {
         let status = self.child.wait().expect("an end");
         (status.code(), self.seen)
     }
+}
+
+#[test]
+fn a_gateway_ends_with_its_terminal_though_a_hangup_asks_for_a_reload() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("toolmark.toml"), "[gateway]\n").expect("a file");
+    let mut terminal = Terminal::start(folder.path(), &["up", "--listen", "127.0.0.1:0"]);
+    terminal.until("connect");
+    let Terminal { pty, mut child, .. } = terminal;
+    drop(pty);
+    // Far more than it needs, so that one that never ends fails here and is not left behind.
+    let ended = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        child.try_wait().expect("a status").is_some()
+    });
+    if !ended {
+        child.kill().expect("ended");
+        child.wait().expect("an end");
+    }
+    assert!(ended, "it outlived its terminal");
 }
 
 const CTRL_C: &str = "\u{3}";

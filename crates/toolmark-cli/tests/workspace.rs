@@ -128,6 +128,7 @@ fn checking_finds_whatever_a_gateway_would_not_start_with() {
         r#"
 [packs.shop]
 command = "shop-server"
+cwd = "nowhere"
 env_file = "none.env"
 
 [policy]
@@ -149,12 +150,13 @@ tools = ["shopp.*"]
     for arguments in [&["config", "check"][..], &["config", "check", "--config", "toolmark.toml"]] {
         let (said, code) = toolmark(folder.path(), arguments);
         for part in [
+            "`packs.shop.cwd` names `nowhere`, which is no directory",
             "`packs.shop.env_file` names `none.env`, which cannot be read",
             "`[policy]` names `policies/*.cedar`, and there is no such file",
             "the task `report` names `none.json`, which cannot be read",
             "`names.locales` names `none/*.ftl`, and there is no such file",
             "rule `typo` names `shopp.*`, which matches no tool",
-            "toolmark.toml has 5 problems",
+            "toolmark.toml has 6 problems",
         ] {
             assert!(said.contains(part), "{part} is missing in\n{said}");
         }
@@ -162,7 +164,7 @@ tools = ["shopp.*"]
     }
     let (said, _) = toolmark(folder.path(), &["config", "check", "--json"]);
     let read: Value = serde_json::from_str(&said).expect("JSON");
-    assert_eq!(read["problems"].as_array().map(Vec::len), Some(5));
+    assert_eq!(read["problems"].as_array().map(Vec::len), Some(6));
 }
 
 #[cfg(unix)]

@@ -36,6 +36,12 @@ fn file(folder: &TempDir) -> String {
 fn wrap_takes_a_server_only_for_the_pack_that_is_the_same() {
     let (said, code) = toolmark(folder(CONFIG, GH).path(), &["wrap", "cursor"]);
     assert!(said.contains("Cursor now reaches 1 server (gh)") && code == Some(0), "{said}");
+    assert!(!said.contains("as well"), "{said}");
+    let more = format!("{CONFIG}[packs.bank]\ncommand = \"bank\"\n[packs.off]\ncommand = \"off\"\nenabled = false\n");
+    let (said, _) = toolmark(folder(&more, GH).path(), &["wrap", "cursor"]);
+    let what =
+        "it reaches 1 other of toolmark.toml as well (bank); `packs` in `[profiles.cursor]` says which it should reach";
+    assert!(said.contains(what), "{said}");
     let evil = r#"{"mcpServers": {"gh": {"url": "https://evil.example/mcp"}}}"#;
     let here = folder(CONFIG, evil);
     let (said, code) = toolmark(here.path(), &["wrap", "cursor"]);

@@ -181,7 +181,10 @@ impl Front {
             Ok(view) => view,
             Err(fault) => return Answer::Fault(fault),
         };
-        let bad = || Answer::fault(codes::INVALID_PARAMS, "this cursor was not given out by this gateway");
+        let bad = || {
+            let fault = Fault::new(codes::INVALID_PARAMS, "this cursor was not given out by this gateway");
+            Answer::Fault(fault.coded(Code::new("cursor-unknown")))
+        };
         let cursor = match request.params.get("cursor") {
             None | Some(b"null") => None,
             Some(_) => match request.params.text("cursor") {
@@ -216,7 +219,10 @@ impl Service for Front {
                 "completion/complete" => Box::pin(self.relay_completion(request, context)).await,
                 "tasks/get" | "tasks/update" | "tasks/cancel" => Box::pin(self.relay_task(request, context)).await,
                 "subscriptions/listen" => Box::pin(self.listen(&request, &context)).await,
-                _ => Answer::fault(codes::METHOD_NOT_FOUND, "this method is not known here"),
+                _ => {
+                    let fault = Fault::new(codes::METHOD_NOT_FOUND, "this method is not known here");
+                    Answer::Fault(fault.coded(Code::new("method-unknown")))
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use toolmark_config::values::Template;
 use toolmark_config::{Config, env_file};
 use toolmark_core::catalog::Catalog;
 use toolmark_core::explain::{Code, Explain};
@@ -156,9 +157,15 @@ fn files(known: &Known, written: &Written) -> Result<Vec<Problem>, Failure> {
     // Variables that are not set are a matter of their own.
     let environment = |name: &str| Some(std::env::var(name).unwrap_or_else(|_| name.to_owned()));
     for (name, pack) in config.packs.iter().filter(|(_, pack)| pack.enabled) {
-        let Some(file) = &pack.env_file else { continue };
-        let Ok(file) = file.expand(&|name: &str| std::env::var(name).ok()) else { continue };
-        let path = written.directory().join(file.expose());
+        let place = |template: Option<&Template>| {
+            let path = template?.expand(&|name: &str| std::env::var(name).ok()).ok()?;
+            Some(written.directory().join(path.expose()))
+        };
+        if let Some(path) = place(pack.cwd.as_ref()).filter(|path| !path.is_dir()) {
+            let error = NoDirectory { pack: name.to_string(), path: output::safe(&path.display().to_string()) };
+            problems.push(Problem::refused(error.report(), None));
+        }
+        let Some(path) = place(pack.env_file.as_ref()) else { continue };
         let read = fs::read_to_string(&path).map_err(|error| error.to_string());
         let read = read.and_then(|text| {
             env_file::read(&text, &path.display().to_string()).map(drop).map_err(|error| error.to_string())
@@ -203,6 +210,28 @@ struct EnvFileUnusable {
     pack: String,
     path: String,
     why: String,
+}
+
+/// A directory that a program is to be started in and that is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("`packs.{pack}.cwd` names `{path}`, which is no directory")]
+struct NoDirectory {
+    pack: String,
+    path: String,
+}
+
+impl Explain for NoDirectory {
+    fn code(&self) -> Code {
+        Code::new("config-file-missing")
+    }
+
+    fn why(&self) -> String {
+        "the program cannot be started there, and elsewhere it might work on other files".into()
+    }
+
+    fn fix(&self) -> String {
+        "check the path: it is relative to the configuration".into()
+    }
 }
 
 impl Explain for EnvFileUnusable {

@@ -54,8 +54,9 @@ pub(crate) fn run(arguments: &Up) -> Result<Exit, Failure> {
 }
 
 async fn up(arguments: &Up) -> Result<Exit, Failure> {
-    let mut wish = Wish::hear()?;
+    let wish = Wish::hear()?;
     let mut written = Written::find(arguments.config.as_deref())?;
+    let mut wish = wish.or_terminal_gone(written.path.is_some())?;
     written.config.console.enabled &= !arguments.no_console;
     let spans = logs::start_for(&written.config)?;
     let (store, sink) = remember(&written, arguments.store.name.as_deref()).await?;
@@ -111,7 +112,11 @@ async fn serve(
     }
     output::note("stopping");
     stop.cancel();
-    let _ = running.await;
+    // Whoever asks once more does not want to wait for calls and servers that take their time.
+    tokio::select! {
+        _ = running => {}
+        () = wish.heard() => output::note("stopping at once"),
+    }
     Ok(())
 }
 

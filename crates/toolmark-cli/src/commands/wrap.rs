@@ -12,8 +12,10 @@ use serde_json::json;
 use toolmark_config::Config;
 use toolmark_config::clients::{Client, Location, ParseClientError, Scope};
 use toolmark_config::import::{Surroundings, import};
+use toolmark_config::sections::Pack;
 use toolmark_config::wrap::{self, Reach, Record, UnwrapError};
 use toolmark_core::gate::Expectation;
+use toolmark_core::names::PackName;
 use toolmark_runtime::{ParseTaskNameError, Task, Tasks};
 
 use crate::clients::{Places, absolute};
@@ -99,7 +101,7 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
     let refuse = |error: &wrap::WrapError| Failure::refused(Exit::BadInput, error);
     let reach = reach(arguments, client)?;
     let wrapped = wrap::wrap(client, document.text(), &shown, &reach, &surroundings).map_err(|error| refuse(&error))?;
-    let Reached { servers, configured } =
+    let Reached { servers, more, configured } =
         require_configured(arguments, client, document.text(), &shown, &surroundings, &wrapped.servers)?;
     let backup = backup_of(&path);
     if !arguments.dry_run {
@@ -117,6 +119,7 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
             "client": client.as_str(),
             "file": shown,
             "servers": servers,
+            "more": more,
             "past": others,
             "backup": backup.display().to_string(),
             "written": !arguments.dry_run,
@@ -131,6 +134,15 @@ pub(crate) fn run(arguments: &Wrap) -> Result<Exit, Failure> {
     let servers = output::count(names.len(), "server");
     let listed = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
     output::line(format_args!("{} {verb} {servers}{listed} through Toolmark: {shown}", client.title()))?;
+    if !more.is_empty() {
+        let (count, config) = (output::count(more.len(), "other"), arguments.config.display().to_string());
+        output::note(&format!(
+            "it reaches {count} of {} as well ({}); `packs` in `[profiles.{}]` says which it should reach",
+            output::safe(&config),
+            more.join(", "),
+            client.profile()
+        ));
+    }
     if !arguments.dry_run {
         let option = |name: &str, path: Option<&PathBuf>| {
             path.map(|path| format!(" {name} {}", output::safe(&path.display().to_string()))).unwrap_or_default()
@@ -288,6 +300,8 @@ fn require_task(name: &str, config: &Config) -> Result<(), Failure> {
 struct Reached {
     /// Its servers, by its own names.
     servers: Vec<String>,
+    /// What else there is in the configuration, which it reaches too.
+    more: Vec<String>,
     /// False when there is no configuration to compare with.
     configured: bool,
 }
@@ -348,7 +362,12 @@ fn require_configured(
             "{servers} of single projects in {shown} still go past Toolmark: `--file FILE --project DIR`"
         ));
     }
-    Ok(Reached { servers, configured })
+    let is_theirs = |name: &PackName, pack: &Pack| {
+        imported.packs.iter().any(|found| is_named(name, &found.name, client) && is_same(&found.pack, pack))
+    };
+    let more = config.packs.iter().filter(|(name, pack)| pack.enabled && !is_theirs(name, pack));
+    let more = more.map(|(name, _)| name.to_string()).collect();
+    Ok(Reached { servers, more, configured })
 }
 
 fn backup_of(path: &Path) -> PathBuf {
