@@ -30,7 +30,7 @@ use crate::telemetry::{self, CallSpan};
 use crate::view::View;
 
 /// The key under which results say what became of the call.
-const CALL: &str = "dev.toolmark/call";
+pub(super) const CALL: &str = "dev.toolmark/call";
 
 /// What a pack answered.
 enum Output {
@@ -124,6 +124,11 @@ impl Front {
                 },
             )
             .await;
+        // Addresses in it are those that the client knows.
+        let in_ours = |result: RawObject| match tool.pack().and_then(|pack| snapshot.pack(pack)) {
+            Some(pack) => addresses::of_call(view.offers(), pack.name(), result),
+            None => result,
+        };
         match settled {
             Err(error) => Answer::Fault(Fault::new(codes::INTERNAL_ERROR, error.to_string()).coded(error.code())),
             Ok(Settled::Ran(Output::Error(error), passage)) => match theirs::for_the_client(&error, request) {
@@ -135,14 +140,10 @@ impl Front {
             },
             Ok(Settled::Handed(question, _)) => handed(&question),
             Ok(Settled::Ran(Output::Result(result), passage)) if result.result_type() == ResultType::InputRequired => {
-                wanted(result, passage.pass.and_then(|pass| pass.run))
+                wanted(in_ours(result), passage.pass.and_then(|pass| pass.run))
             }
             Ok(Settled::Ran(Output::Result(result), passage)) => {
-                let result = self.tasks.note(&request.caller, tool, result);
-                let result = match tool.pack().and_then(|pack| snapshot.pack(pack)) {
-                    Some(pack) => addresses::of_call(view.offers(), pack.name(), result),
-                    None => result,
-                };
+                let result = in_ours(self.tasks.note(&request.caller, tool, result));
                 let value = meta(&snapshot, tool, &passage, None, None).freeze();
                 Answer::WithMeta(result, MetaMember { key: CALL, value })
             }

@@ -70,7 +70,7 @@ impl Upstream {
     ) -> Result<Self, ConnectError> {
         let after = options.limits.connect;
         let (pipe, outgoing) = Pipe::new(Desk::new(events, options.limits.bytes), options.limits);
-        tokio::spawn(write_lines(pipe.clone(), outgoing, output));
+        tokio::spawn(write_lines(pipe.clone(), outgoing, output, std::future::ready(())));
         tokio::spawn(read_lines(pipe.clone(), input, |_| tracing::debug!("a line that is no message")));
         let opening = Inner::new(Link::Pipe(pipe), options, None, false).open();
         let late = |_| ConnectError::Request(UpstreamError::never(UpstreamErrorKind::Timeout { after }));

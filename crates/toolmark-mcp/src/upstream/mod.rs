@@ -7,6 +7,8 @@ mod credentials;
 mod desk;
 mod event;
 mod handshake;
+#[cfg(target_os = "linux")]
+mod held;
 mod http;
 mod list;
 pub mod oauth;
@@ -14,6 +16,8 @@ mod options;
 mod pace;
 mod patience;
 mod pipe;
+#[cfg(target_os = "linux")]
+mod proc;
 mod processors;
 mod questions;
 mod relatives;

@@ -271,11 +271,13 @@ impl Drop for Waiting<'_> {
 /// How many messages are written in one piece.
 const MOST_AT_ONCE: usize = 64;
 
-/// Writes what goes out. What waits is written in one piece; a request that was given up before is not written at all.
+/// Writes what goes out. What waits is written in one piece; a request that was given up before is not written at all. Nothing more is
+/// written once the pipe is closed, and whoever reads is told so `when`.
 pub(crate) async fn write_lines(
     pipe: Arc<Pipe>,
     mut outgoing: mpsc::Receiver<Outgoing>,
     mut output: impl AsyncWrite + Unpin,
+    when: impl Future<Output = ()>,
 ) {
     let mut batch = Vec::new();
     let mut ids = Vec::new();
@@ -329,6 +331,7 @@ pub(crate) async fn write_lines(
             buffer = BytesMut::new();
         }
     }
+    when.await;
     let _ = output.shutdown().await;
 }
 

@@ -1,74 +1,108 @@
-//! Who is there because of a program, and is in no group of its own making that we could end? What it started and what that started, and
-//! whoever is left in its session. Somebody who got the id of one that has ended is never taken for it.
-
-use rustix::process::Pid;
-
-/// Programs that were there at one moment.
-#[derive(Debug, Default)]
-pub(crate) struct Relatives(pub(super) Vec<Relative>);
-
-/// One of them: an id means somebody else once another began with it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Relative {
-    id: Pid,
-    pub(super) began: u64,
-}
+//! Who is there because of a program, though in no group that we could end? What it started and what that started, and whoever is left in its
+//! session. Somebody who got the id of one that has ended is never taken for it. Where the system does not say, there is nobody.
 
 #[cfg(target_os = "linux")]
-impl Relatives {
-    /// Those that a program has started, and those that they have started. Whoever was handed on to the system is not among them.
-    pub(crate) fn of(program: Pid) -> Self {
-        let family = super::processors::family(program).into_iter().filter(|id| *id != program);
-        Self(family.filter_map(|id| Some(Relative { id, began: look(id)?.began })).collect())
+mod found {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use super::super::proc;
+
+    /// Programs that were there at one moment.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct Relatives(pub(in super::super) Vec<Relative>);
+
+    /// One of them: an id means somebody else once another began with it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(in super::super) struct Relative {
+        id: Pid,
+        pub(in super::super) began: u64,
     }
 
-    /// Those in the session that a program began.
-    pub(crate) fn in_session(program: Pid) -> Self {
-        let Ok(entries) = std::fs::read_dir("/proc") else { return Self::default() };
-        let ids = entries.flatten().filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
-        let found = ids.filter_map(|id| look(id).filter(|seen| seen.session == program).map(|seen| (id, seen.began)));
-        Self(found.map(|(id, began)| Relative { id, began }).collect())
-    }
+    impl Relatives {
+        /// Those that a program has started, and those that they have started. Whoever was handed on to the system is not among them.
+        pub(crate) fn of(program: Pid) -> Self {
+            let family = proc::family(program).into_iter().filter(|id| *id != program);
+            Self(family.filter_map(Relative::new).collect())
+        }
 
-    /// Ends those that are still there.
-    pub(crate) fn end(&self) {
-        for relative in &self.0 {
-            if look(relative.id).is_some_and(|seen| seen.began == relative.began) {
-                let _ = rustix::process::kill_process(relative.id, rustix::process::Signal::KILL);
+        /// Those that a program which has ended left in its session, where the system says that. This looks at everything that runs.
+        pub(crate) fn left_by(program: Pid) -> Option<Self> {
+            // Whoever has its id now is somebody else, and so is whoever is in the session of that one.
+            if proc::look(program).is_some() {
+                return Some(Self::default());
             }
+            let in_session = |id: &Pid| proc::look(*id).is_some_and(|seen| seen.session == program);
+            let all = Some(proc::all()).filter(|all| !all.is_empty())?;
+            Some(Self(all.into_iter().filter(in_session).filter_map(Relative::new).collect()))
+        }
+
+        /// Adds others.
+        pub(crate) fn and(mut self, others: Self) -> Self {
+            let new: Vec<Relative> = others.0.into_iter().filter(|other| !self.0.contains(other)).collect();
+            self.0.extend(new);
+            self
+        }
+
+        /// Those that are still there.
+        pub(crate) fn still_there(mut self) -> Self {
+            self.0.retain(Relative::is_there);
+            self
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        /// Signals those that are still there.
+        pub(crate) fn signal(&self, signal: Signal) {
+            for relative in self.0.iter().filter(|relative| relative.is_there()) {
+                let _ = kill_process(relative.id, signal);
+            }
+        }
+    }
+
+    impl Relative {
+        fn new(id: Pid) -> Option<Self> {
+            Some(Self { id, began: proc::look(id)?.began })
+        }
+
+        fn is_there(&self) -> bool {
+            proc::look(self.id).is_some_and(|seen| seen.began == self.began)
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Relatives {
-    /// Nobody: this system does not say who they are.
-    pub(crate) fn of(_program: Pid) -> Self {
-        Self::default()
-    }
+mod found {
+    use rustix::process::{Pid, Signal};
 
     /// Nobody: this system does not say who they are.
-    pub(crate) fn in_session(_program: Pid) -> Self {
-        Self::default()
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct Relatives;
+
+    impl Relatives {
+        pub(crate) fn of(_program: Pid) -> Self {
+            Self
+        }
+
+        pub(crate) fn left_by(_program: Pid) -> Option<Self> {
+            None
+        }
+
+        pub(crate) fn and(self, _others: Self) -> Self {
+            self
+        }
+
+        pub(crate) fn still_there(self) -> Self {
+            self
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            true
+        }
+
+        pub(crate) fn signal(&self, _signal: Signal) {}
     }
-
-    /// Ends nobody.
-    pub(crate) fn end(&self) {}
 }
 
-/// What the system says of a program: its session, and when it began, in ticks since the system did.
-#[cfg(target_os = "linux")]
-struct Seen {
-    session: Pid,
-    began: u64,
-}
-
-/// The 6th and the 22nd field of its line, which are counted behind its name.
-#[cfg(target_os = "linux")]
-fn look(id: Pid) -> Option<Seen> {
-    let line = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    let (_, fields) = line.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace();
-    let session = Pid::from_raw(fields.nth(3)?.parse().ok()?)?;
-    Some(Seen { session, began: fields.nth(15)?.parse().ok()? })
-}
+pub(crate) use self::found::Relatives;

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use toolmark_core::text::visible;
 
@@ -43,21 +43,28 @@ pub(crate) struct Program {
 /// Longest line of standard error that is kept; the rest of it is cut.
 const LONGEST_LINE: usize = 4096;
 
-/// Ends a process group when it is dropped, whichever way that comes about, and who else belongs to it.
+/// Whoever is to end with a program: its process group, what it has started elsewhere, and what is left in its session. Dropped, it ends them
+/// at once.
 struct Group {
+    /// Nobody once there is no such group any more: its id may be somebody else's.
     leader: Option<Pid>,
-    /// What it has started, as far as that may have left the group.
-    relatives: Relatives,
+    /// What it has started, as far as that may have left the group; absent as long as nobody looked.
+    relatives: Option<Relatives>,
 }
+
+/// How often is looked for what was started while the others were ended.
+const ROUNDS: usize = 4;
+/// How long is waited before that is looked at again.
+const MOMENT: Duration = Duration::from_millis(10);
 
 impl Group {
     fn new(leader: Option<Pid>) -> Self {
-        Self { leader, relatives: Relatives::default() }
+        Self { leader, relatives: None }
     }
 
-    /// Notes what is there because of it, for when it is not there any more.
+    /// Notes what is there because of the program, for when it is not there any more.
     fn note_relatives(&mut self) {
-        self.relatives = self.leader.map(Relatives::of).unwrap_or_default();
+        self.relatives = self.leader.map(Relatives::of);
     }
 
     fn signal(&self, signal: Signal) {
@@ -65,15 +72,49 @@ impl Group {
             let _ = kill_process_group(pid, signal);
         }
     }
+
+    /// Ends who is left once the program itself has ended: they are asked, and made to when they take longer than this.
+    async fn end_rest(&mut self, grace: Duration) {
+        let Some(leader) = self.leader else { return };
+        for round in 0..ROUNDS {
+            let noted = self.relatives.clone().unwrap_or_default();
+            // This may be a look at thousands.
+            let look = move || Some(Relatives::left_by(leader)?.and(noted).still_there());
+            let left = match tokio::task::spawn_blocking(look).await {
+                Ok(Some(left)) => left,
+                // Nobody says who is left.
+                Ok(None) | Err(_) => break,
+            };
+            self.leader = None;
+            if left.is_empty() {
+                self.relatives = None;
+                return;
+            }
+            let left = self.relatives.insert(left);
+            if round == 0 {
+                left.signal(Signal::TERM);
+                let gone = async {
+                    while !left.clone().still_there().is_empty() {
+                        tokio::time::sleep(MOMENT).await;
+                    }
+                };
+                let _ = tokio::time::timeout(grace, gone).await;
+            } else {
+                left.signal(Signal::KILL);
+                tokio::time::sleep(MOMENT).await;
+            }
+        }
+    }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
+        if self.relatives.is_none() {
+            self.note_relatives();
+        }
         self.signal(Signal::KILL);
-        self.relatives.end();
-        // A shell with job control gives each of its jobs a group.
-        if let Some(leader) = self.leader {
-            Relatives::in_session(leader).end();
+        if let Some(relatives) = &self.relatives {
+            relatives.signal(Signal::KILL);
         }
     }
 }
@@ -148,8 +189,10 @@ impl Program {
         grace: Duration,
         programs: &TaskTracker,
     ) -> Self {
+        // A program that ends as soon as its input does leaves nobody who could say what it has started.
+        let seen = CancellationToken::new();
         if let Some(input) = child.stdin.take() {
-            tokio::spawn(write_lines(pipe.clone(), outgoing, input));
+            tokio::spawn(write_lines(pipe.clone(), outgoing, input, seen.clone().cancelled_owned()));
         }
         if let Some(output) = child.stdout.take() {
             let stray = tail.clone();
@@ -162,7 +205,7 @@ impl Program {
         }
         let end = CancellationToken::new();
         let (ended, receiver) = oneshot::channel();
-        programs.spawn(watch(child, pipe.clone(), end.clone(), grace, ended));
+        programs.spawn(watch(child, pipe.clone(), end.clone(), grace, (seen.drop_guard(), ended)));
         Self { tail, end, ended: tokio::sync::Mutex::new(Some(receiver)) }
     }
 
@@ -181,19 +224,26 @@ impl Drop for Program {
     }
 }
 
-/// Waits until the program ends by itself or is to end: first its input is closed, then it is asked, then it is made to.
-async fn watch(mut child: Child, pipe: Arc<Pipe>, end: CancellationToken, grace: Duration, ended: oneshot::Sender<()>) {
+/// Waits until the program ends by itself or is to end: first its input is closed, then it is asked, then it is made to. Its input may be
+/// closed once it was seen what it has started.
+async fn watch(
+    mut child: Child,
+    pipe: Arc<Pipe>,
+    end: CancellationToken,
+    grace: Duration,
+    (seen, ended): (DropGuard, oneshot::Sender<()>),
+) {
     let mut group = Group::new(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let status = tokio::select! {
         status = child.wait() => status.ok(),
         () = end.cancelled() => None,
         () = pipe.closed().cancelled() => None,
     };
-    // The writer closes the program's input as soon as the pipe is closed.
     match status {
         Some(status) => pipe.close(&describe(status)),
         None => {
             group.note_relatives();
+            drop(seen);
             pipe.close("it was closed by us");
             if tokio::time::timeout(grace, child.wait()).await.is_err() {
                 group.signal(Signal::TERM);
@@ -205,6 +255,7 @@ async fn watch(mut child: Child, pipe: Arc<Pipe>, end: CancellationToken, grace:
         }
     }
     // Whatever the program started itself ends with it.
+    group.end_rest(grace).await;
     drop(group);
     let _ = ended.send(());
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 
+use super::held::{Held, are_few};
 use super::pipe::Pipe;
-use super::processors::{Held, are_few};
 
 /// How long answers are counted before anything is concluded from it.
 const WINDOW: Duration = Duration::from_millis(60);
@@ -113,6 +113,10 @@ impl Trial {
         let count = std::mem::take(&mut self.count);
         let many = if matches!(self.phase, Phase::Usual { .. }) { MANY } else { STILL_MANY };
         if count.waiting < count.looks.saturating_mul(many) {
+            // A load that ends before anything is known was held for nothing: short ones that come again and again are let be.
+            if matches!(self.phase, Phase::Tried { .. }) {
+                return self.give_up();
+            }
             self.phase = Phase::Usual { settling: SETTLING };
             return Step::Sleep;
         }

@@ -97,6 +97,37 @@ async fn whatever_a_program_started_ends_with_the_connection() {
     gone(pid).await;
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_a_program_sent_away_ends_with_the_connection_however_fast_the_program_does() {
+    if !std::process::Command::new("setsid").arg("true").status().is_ok_and(|status| status.success()) {
+        return eprintln!("left out: there is no `setsid` here");
+    }
+    // Ends as soon as its input does, and leaves nobody behind who could say what it has started.
+    let sending = SERVER.replacen("sleep", "setsid sleep", 1);
+    assert_ne!(sending, SERVER);
+    for round in 0..20 {
+        let (upstream, _events) = connect(shell(&sending)).await;
+        let pid = parsed(upstream.request(call(r#"{"name":"pid"}"#)).await)["pid"].as_u64().expect("a number");
+        while !is_leader(pid) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        if round % 2 == 0 {
+            upstream.close().await;
+        } else {
+            drop(upstream);
+        }
+        gone(pid).await;
+    }
+}
+
+/// Whether a program leads a session: the 6th field of its line is its own id.
+#[cfg(target_os = "linux")]
+fn is_leader(pid: u64) -> bool {
+    let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    line.rsplit_once(')').expect("a name").1.split_whitespace().nth(3) == Some(&pid.to_string())
+}
+
 #[tokio::test]
 async fn a_program_that_dies_says_how_and_what_was_sent_may_have_had_an_effect() {
     let (upstream, mut events) = connect(shell(SERVER)).await;

@@ -30,3 +30,12 @@ fn forms_and_pages_are_different_capabilities() {
         assert_eq!(client(capabilities).lacks("elicitation/create", page).is_none(), pages, "{capabilities}");
     }
 }
+
+#[test]
+fn a_long_question_or_declaration_is_read_like_a_short_one() {
+    let long = "x".repeat(5 << 20);
+    let page = format!(r#"{{"message":"{long}","mode":"url"}}"#);
+    assert!(client(r#"{"elicitation":{}}"#).lacks("elicitation/create", page.as_bytes()).is_some());
+    let declared = Bytes::from(format!(r#"{{"note":"{long}","roots":{{}}}}"#));
+    assert_eq!(Client::new(None, declared).lacks("roots/list", b"{}"), None);
+}

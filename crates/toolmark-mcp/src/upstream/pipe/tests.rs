@@ -46,7 +46,7 @@ pub(in crate::upstream) fn setup(limits: UpstreamLimits) -> Setup {
     let (input, output) = tokio::io::split(ours);
     let stray = Arc::new(Mutex::new(Vec::new()));
     let heard = stray.clone();
-    tokio::spawn(write_lines(pipe.clone(), outgoing, output));
+    tokio::spawn(write_lines(pipe.clone(), outgoing, output, std::future::ready(())));
     tokio::spawn(read_lines(pipe.clone(), input, move |line| {
         heard.lock().expect("a lock").push(String::from_utf8_lossy(line).into_owned());
     }));
@@ -166,7 +166,7 @@ async fn requests_that_are_ready_together_go_out_together_and_one_alone_at_once(
     let (pipe, outgoing) = Pipe::new(Desk::new(sender, limits.bytes), limits);
     let written = Arc::new(Mutex::new(Vec::new()));
     let so_far = || written.lock().expect("a lock").clone();
-    tokio::spawn(write_lines(pipe.clone(), outgoing, Noted(written.clone())));
+    tokio::spawn(write_lines(pipe.clone(), outgoing, Noted(written.clone()), std::future::ready(())));
     let until = async |lines: usize| {
         while so_far().iter().sum::<usize>() < lines {
             tokio::task::yield_now().await;

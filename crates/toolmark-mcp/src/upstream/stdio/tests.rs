@@ -40,16 +40,22 @@ async fn what_a_program_started_ends_with_its_group() {
     is_gone(grandchild).await;
 }
 
-/// Waits until a program has ended. Whoever adopts it may take a moment to note that.
+/// Waits until a program has ended.
 async fn is_gone(program: Pid) {
-    let is_there = || {
-        let status = std::fs::read_to_string(format!("/proc/{program}/stat")).ok();
-        status.is_some_and(|line| line.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z')))
+    // Another user's would be there, too; these are ours.
+    let gone = async {
+        while std::fs::read_to_string(format!("/proc/{program}/stat")).is_ok_and(|line| !line.contains(") Z "))
+            || (cfg!(not(target_os = "linux")) && rustix::process::test_kill_process(program).is_ok())
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     };
-    while is_there() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("it ends");
 }
+
+/// Whoever is left is given so long; far more than they take.
+#[cfg(target_os = "linux")]
+const GRACE: Duration = Duration::from_secs(60);
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
@@ -61,26 +67,87 @@ async fn what_a_program_started_in_a_group_of_its_own_ends_with_its_session() {
     let (mut child, grandchild) = family("bash", "set -m; sleep 60 & echo $!; read line").await;
     assert_eq!(rustix::process::getsid(Some(grandchild)).expect("a session"), id(&child));
     assert_ne!(rustix::process::getpgid(Some(grandchild)).expect("a group"), id(&child));
-    drop(Group::new(Some(id(&child))));
+    let mut group = Group::new(Some(id(&child)));
+    drop(child.stdin.take());
     child.wait().await.expect("ended");
+    group.end_rest(GRACE).await;
+    is_gone(grandchild).await;
+}
+
+/// Waits until a program leads a session; it is there a moment before it does.
+#[cfg(target_os = "linux")]
+async fn leads(program: Pid) {
+    while rustix::process::getsid(Some(program)).expect("a session") != program {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn has_setsid() -> bool {
+    let found = std::process::Command::new("setsid").arg("true").status().is_ok_and(|status| status.success());
+    if !found {
+        eprintln!("left out: there is no `setsid` here");
+    }
+    found
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_a_program_started_in_a_session_of_its_own_is_asked_to_end_once_the_program_has() {
+    if !has_setsid() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = folder.path().join("words");
+    // It says so when it is asked, which it is not if it is simply ended.
+    let script = format!(
+        "setsid sh -c 'trap \"echo asked > {}; exit\" TERM; while :; do sleep 0.01; done' & echo $!; read line",
+        words.display()
+    );
+    let (mut child, grandchild) = family("sh", &script).await;
+    leads(grandchild).await;
+    // The trap is set a moment later.
+    while std::fs::read_to_string(format!("/proc/{grandchild}/status")).is_ok_and(|status| {
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("its signals");
+        u64::from_str_radix(caught.trim(), 16).expect("a mask") & (1 << 14) == 0
+    }) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let mut group = Group::new(Some(id(&child)));
+    group.note_relatives();
+    drop(child.stdin.take());
+    child.wait().await.expect("ended");
+    group.end_rest(GRACE).await;
+    is_gone(grandchild).await;
+    assert_eq!(std::fs::read_to_string(words).expect("its words").trim(), "asked");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_does_not_end_when_asked_is_made_to() {
+    if !has_setsid() {
+        return;
+    }
+    let (mut child, grandchild) =
+        family("sh", "setsid sh -c 'trap \"\" TERM; sleep 60; sleep 60' & echo $!; read line").await;
+    leads(grandchild).await;
+    let mut group = Group::new(Some(id(&child)));
+    group.note_relatives();
+    drop(child.stdin.take());
+    child.wait().await.expect("ended");
+    group.end_rest(Duration::from_millis(50)).await;
     is_gone(grandchild).await;
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn what_a_program_started_in_a_session_of_its_own_ends_with_it_when_we_end_it() {
-    let Ok(found) = std::process::Command::new("setsid").arg("true").status() else {
-        return eprintln!("left out: there is no `setsid` here");
-    };
-    assert!(found.success());
-    let (mut child, grandchild) = family("sh", "setsid sleep 60 & echo $!; read line").await;
-    // It is there a moment before it has its session.
-    while rustix::process::getsid(Some(grandchild)).expect("a session") == id(&child) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+async fn nobody_is_left_when_there_is_no_time_to_ask() {
+    if !has_setsid() {
+        return;
     }
-    let mut group = Group::new(Some(id(&child)));
-    group.note_relatives();
-    drop(group);
+    let (mut child, grandchild) = family("sh", "setsid sleep 60 & echo $!; read line").await;
+    leads(grandchild).await;
+    drop(Group::new(Some(id(&child))));
     child.wait().await.expect("ended");
     is_gone(grandchild).await;
 }
@@ -89,11 +156,14 @@ async fn what_a_program_started_in_a_session_of_its_own_ends_with_it_when_we_end
 #[tokio::test]
 async fn somebody_who_got_the_id_of_one_that_has_ended_is_left_alone() {
     let (mut child, grandchild) = family("sh", "sleep 60 & echo $!; read line").await;
-    let Relatives(mut found) = Relatives::of(id(&child));
-    assert_eq!(found.len(), 1);
-    found[0].began += 1;
-    Relatives(found).end();
+    let mut found = Relatives::of(id(&child));
+    assert_eq!(found.0.len(), 1);
+    found.0[0].began += 1;
+    found.signal(Signal::KILL);
+    assert!(found.still_there().is_empty());
     assert!(rustix::process::test_kill_process(grandchild).is_ok(), "it is somebody else");
+    // And whoever is in the session of somebody who is there is not left by one who has gone.
+    assert!(Relatives::left_by(id(&child)).expect("the system says so").is_empty());
     drop(Group::new(Some(id(&child))));
     child.wait().await.expect("ended");
 }

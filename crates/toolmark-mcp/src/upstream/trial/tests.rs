@@ -1,4 +1,4 @@
-use super::super::desk::Desk;
+use super::super::desk::{Call, Desk};
 use super::super::{EventSender, UpstreamLimits};
 use super::*;
 
@@ -130,12 +130,105 @@ fn one_that_got_better_without_it_is_found_out() {
     assert_eq!(program.until(&mut trial, LONG).0, Step::Rest(REST));
 }
 
-#[tokio::test]
-async fn nobody_looks_after_a_program_whose_pipe_is_closed() {
+#[test]
+fn short_loads_that_end_before_anything_is_known_are_let_be() {
+    let (mut trial, mut program) = (Trial::default(), Program::new(10_000, 15_000));
+    let mut rests = Vec::new();
+    for _ in 0..4 {
+        assert_eq!(program.until(&mut trial, LONG).0, Step::Hold);
+        program.waiting = 0;
+        let (step, _) = program.until(&mut trial, LONG);
+        match step {
+            Step::Rest(rest) => rests.push(rest),
+            other => panic!("{other:?}"),
+        }
+        program = Program::new(10_000, 15_000);
+    }
+    assert_eq!(rests, [REST, REST * 2, REST * 4, REST * 8]);
+}
+
+fn pipe() -> Arc<Pipe> {
     let (events, _heard) = EventSender::channel(16);
     let (pipe, _outgoing) = Pipe::new(Desk::new(events, 1 << 20), UpstreamLimits::default());
+    pipe
+}
+
+/// Whether this test says anything here: elsewhere nothing is tried.
+fn is_tried_here() -> bool {
+    if !are_few() {
+        eprintln!("left out: nothing is tried on a machine with one processor or many");
+    }
+    are_few()
+}
+
+#[tokio::test]
+async fn nobody_looks_after_a_program_whose_pipe_is_closed() {
+    if !is_tried_here() {
+        return;
+    }
+    let pipe = pipe();
     let us = rustix::process::getpid();
     let watched = tokio::spawn(attend(Arc::clone(&pipe), us));
     pipe.close("it was closed by us");
     watched.await.expect("it ends");
+}
+
+/// How many processors a program may use.
+fn processors(program: Pid) -> u32 {
+    rustix::thread::sched_getaffinity(Some(program)).expect("its processors").count()
+}
+
+#[tokio::test]
+async fn a_program_that_answers_more_on_one_processor_is_held_there_until_the_calls_end() {
+    if !is_tried_here() {
+        return;
+    }
+    let pipe = pipe();
+    let mut program = std::process::Command::new("sleep").arg("60").spawn().expect("started");
+    let id = Pid::from_raw(i32::try_from(program.id()).expect("an id")).expect("an id");
+    let usual = processors(id);
+    let watched = tokio::spawn(attend(Arc::clone(&pipe), id));
+    for call in 0..16 {
+        let (waiter, _) = tokio::sync::oneshot::channel();
+        let waiter = Some(waiter);
+        let call_of = Call {
+            observer: None,
+            token: None,
+            askable: false,
+            waiter,
+            sent: true,
+            questions: Vec::new(),
+            clock: None,
+        };
+        pipe.desk().open(call, call_of);
+    }
+    // Ten answers for each thousandth of a second, and twice as many where it is held.
+    let held = async {
+        let mut last = Instant::now();
+        loop {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let passed = std::mem::replace(&mut last, Instant::now()).elapsed().as_micros();
+            let is_held = processors(id) < usual;
+            let came = passed / if is_held { 50 } else { 100 };
+            // One by one, as it is noted, but so many of them.
+            for _ in 0..came {
+                pipe.pace().note(1, Duration::ZERO, 16);
+            }
+            if is_held {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(LONG, held).await.expect("it is tried");
+    (0..16).for_each(|call| drop(pipe.desk().close(call)));
+    let let_go = async {
+        while processors(id) < usual {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(LONG, let_go).await.expect("it is let go");
+    pipe.close("it was closed by us");
+    watched.await.expect("it ends");
+    program.kill().expect("ended");
+    program.wait().expect("ended");
 }

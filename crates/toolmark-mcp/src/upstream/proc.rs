@@ -1,0 +1,90 @@
+//! What does the system say of a program? Its threads, what it has started, its session and when it began, as `/proc` has them. Where that
+//! speaks of other programs than we do, as in a container that was given the `/proc` of its host, nothing is said of anybody.
+
+use std::fs;
+use std::sync::OnceLock;
+
+use rustix::process::Pid;
+
+/// One program at one moment. An id means somebody else once another began with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// The id of whoever began its session.
+    pub(super) session: Pid,
+    /// In ticks since the system began.
+    pub(super) began: u64,
+    /// The processor that it ran on last.
+    pub(super) processor: usize,
+}
+
+/// Whether the ids there are the ids that we know programs by.
+fn is_ours() -> bool {
+    static OURS: OnceLock<bool> = OnceLock::new();
+    *OURS.get_or_init(|| {
+        let said = fs::read_link("/proc/self").ok().and_then(|target| pid(target.to_str()?));
+        said == Some(rustix::process::getpid())
+    })
+}
+
+fn pid(text: &str) -> Option<Pid> {
+    Pid::from_raw(text.trim().parse().ok()?)
+}
+
+/// The ids that a folder has entries for.
+fn ids(folder: &str) -> Vec<Pid> {
+    let Some(entries) = is_ours().then(|| fs::read_dir(folder).ok()).flatten() else { return Vec::new() };
+    entries.flatten().filter_map(|entry| pid(entry.file_name().to_str()?)).collect()
+}
+
+/// All that run.
+pub(super) fn all() -> Vec<Pid> {
+    ids("/proc")
+}
+
+/// The threads of a program.
+pub(super) fn threads(program: Pid) -> Vec<Pid> {
+    ids(&format!("/proc/{program}/task"))
+}
+
+/// The programs that a program has started and that still run.
+pub(super) fn children(program: Pid) -> Vec<Pid> {
+    let of_thread = |thread: Pid| fs::read_to_string(format!("/proc/{program}/task/{thread}/children"));
+    let lines = threads(program).into_iter().filter_map(|thread| of_thread(thread).ok());
+    lines.flat_map(|line| line.split(' ').filter_map(pid).collect::<Vec<_>>()).collect()
+}
+
+/// Whether a program has started others. Where the system does not say, it may have.
+pub(super) fn has_children(program: Pid) -> bool {
+    !children(program).is_empty()
+        || !is_ours()
+        || !fs::exists(format!("/proc/{program}/task/{program}/children")).unwrap_or_default()
+}
+
+/// A program, those that it has started, and those that they have started.
+pub(super) fn family(program: Pid) -> Vec<Pid> {
+    let mut found = vec![program];
+    let mut at = 0;
+    while let Some(next) = found.get(at).copied() {
+        at += 1;
+        let new: Vec<Pid> = children(next).into_iter().filter(|id| !found.contains(id)).collect();
+        found.extend(new);
+    }
+    found
+}
+
+/// Looks at a program: the 6th, 22nd and 39th field of its line, which are counted behind its name. One that has ended and waits for somebody
+/// to note that is not there.
+pub(super) fn look(program: Pid) -> Option<Seen> {
+    if !is_ours() {
+        return None;
+    }
+    let line = fs::read_to_string(format!("/proc/{program}/stat")).ok()?;
+    let (_, fields) = line.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace();
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    let session = pid(fields.nth(2)?)?;
+    let began = fields.nth(15)?.parse().ok()?;
+    Some(Seen { session, began, processor: fields.nth(16)?.parse().ok()? })
+}
