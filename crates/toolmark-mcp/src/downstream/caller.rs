@@ -111,7 +111,7 @@ impl Client {
 /// What somebody was let in with may be as large as they were allowed to make it.
 const AS_ADMITTED: Limits = Limits { bytes: usize::MAX, depth: Limits::DEEPEST };
 
-fn is_url(params: &[u8]) -> bool {
+pub(super) fn is_url(params: &[u8]) -> bool {
     let params = RawObject::read(Bytes::copy_from_slice(params), AS_ADMITTED);
     params.is_ok_and(|params| params.text("mode").as_deref() == Some("url"))
 }

@@ -6,9 +6,10 @@ use bytes::{BufMut, Bytes, BytesMut};
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain};
+use uuid::Uuid;
 
 use super::answer::Fault;
-use super::caller::{Caller, Client};
+use super::caller::{Caller, Client, is_url};
 use super::exchange::Exchange;
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{Change, Limits, LogLevel, RawObject, codes, write};
@@ -140,7 +141,8 @@ impl Context {
         match &self.exchange.session {
             Some(session) => {
                 // The guards tell the client to forget a question that is given up.
-                let waiting: Vec<_> = questions.iter().map(|question| session.ask(&self.exchange, question)).collect();
+                let questions = questions.into_iter().map(Question::for_a_session);
+                let waiting: Vec<_> = questions.map(|question| session.ask(&self.exchange, &question)).collect();
                 let all = async {
                     for mut asked in waiting {
                         replies.push(asked.reply().await?);
@@ -191,6 +193,21 @@ impl Context {
 }
 
 impl Question {
+    /// As clients of the old era know it: a page to be visited has a name there, which servers of the new one do not give it.
+    fn for_a_session(self) -> Self {
+        if self.method != "elicitation/create" || !is_url(&self.params) {
+            return self;
+        }
+        let limits = Limits { bytes: usize::MAX, depth: Limits::DEEPEST };
+        match RawObject::read(self.params.clone(), limits) {
+            Ok(params) if params.get("elicitationId").is_none() => {
+                let name = write::quote(&Uuid::new_v4().to_string());
+                Self { params: params.rewrite(&[Change::Set("elicitationId", &name)]), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// As a member of `inputRequests`.
     pub(super) fn write(&self) -> Bytes {
         let mut out = BytesMut::with_capacity(self.method.len() + self.params.len() + 32);

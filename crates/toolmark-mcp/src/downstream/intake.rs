@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_LENGTH, EXPECT};
 use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use thiserror::Error;
@@ -29,20 +29,44 @@ pub enum ReadBodyError {
 /// Reads a body of at most `most` bytes that comes within `time`.
 ///
 /// # Errors
-/// [`ReadBodyError`]; one that says in its head that it is too long is not read at all.
+/// [`ReadBodyError`]. What is too long is read on for a while and thrown away: many clients hear of nothing while they write.
 pub async fn read_body<B>(headers: &HeaderMap, body: B, most: usize, time: Duration) -> Result<Bytes, ReadBodyError>
 where
     B: hyper::body::Body<Data = Bytes> + Unpin,
 {
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if declared.or(body.size_hint().exact()).is_some_and(|length| length > most as u64) {
-        return Err(ReadBodyError::TooLarge(most));
+    let mut body = body;
+    let too_large = declared.or(body.size_hint().exact()).is_some_and(|length| length > most as u64);
+    let read = match too_large {
+        true => Err(ReadBodyError::TooLarge(most)),
+        false => tokio::time::timeout(time, collect(&mut body, most)).await.unwrap_or(Err(ReadBodyError::TooSlow)),
+    };
+    // One that asks first is told before it writes anything.
+    if matches!(read, Err(ReadBodyError::TooLarge(_))) && !headers.contains_key(EXPECT) {
+        let _ = tokio::time::timeout(time.min(LONGEST_REST), throw_away(&mut body)).await;
     }
-    tokio::time::timeout(time, collect(body, most)).await.unwrap_or(Err(ReadBodyError::TooSlow))
+    read
+}
+
+/// How much is read of a body that is not wanted, and for how long.
+const MOST_REST: usize = 32 << 20;
+const LONGEST_REST: Duration = Duration::from_secs(5);
+
+async fn throw_away<B>(body: &mut B)
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+{
+    let mut left = MOST_REST;
+    while let Some(Ok(frame)) = body.frame().await {
+        left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        if left == 0 {
+            break;
+        }
+    }
 }
 
 /// All of a body; one that comes in one piece, as most do, is copied only where it is small.
-async fn collect<B>(mut body: B, most: usize) -> Result<Bytes, ReadBodyError>
+async fn collect<B>(body: &mut B, most: usize) -> Result<Bytes, ReadBodyError>
 where
     B: hyper::body::Body<Data = Bytes> + Unpin,
 {
@@ -107,3 +131,6 @@ impl Explain for ReadBodyError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -231,6 +231,10 @@ where
             }
             Message::Request { id, method, params } => {
                 let Some(session) = self.session.clone() else {
+                    // Whether anybody is there may be asked before anything else.
+                    if method == "ping" {
+                        return self.send(write::reply(&id, b"{}")).await;
+                    }
                     let fault = Fault::new(codes::INVALID_REQUEST, "send `initialize` first");
                     return self.send(fault.coded(Code::new("session-required")).write(Some(&id))).await;
                 };

@@ -1,6 +1,8 @@
 //! How does a connection come about? A program is started, an address is reached, or two streams are taken as they are; then
 //! the server is asked who it is.
 
+use std::sync::Arc;
+
 use ::http::{HeaderMap, Uri};
 #[cfg(target_os = "linux")]
 use rustix::process::Pid;
@@ -87,8 +89,11 @@ impl Upstream {
         {
             tokio::spawn(trial::attend(pipe.clone(), id));
         }
+        pipe.connecting();
         let program = Program::attend(child, &pipe, outgoing, tail, limits.grace, &options.programs);
-        Inner::new(Link::Pipe(pipe), options, Some(program), false).open().await
+        let upstream = Inner::new(Link::Pipe(Arc::clone(&pipe)), options, Some(program), false).open().await?;
+        pipe.connected();
+        Ok(upstream)
     }
 
     async fn reach(

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use foldhash::HashMap;
 use futures_util::future::BoxFuture;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, oneshot, watch};
 
 use super::event::{EventSender, UpstreamEvent};
 use super::list::ListKind;
@@ -45,6 +45,8 @@ pub(crate) struct Call {
     pub(crate) questions: Vec<OpenQuestion>,
     /// For how long its time stood still, if it ever did.
     pub(crate) clock: Option<Box<Clock>>,
+    /// Its place among those that may be under way at once.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 /// In which stream a message came.

@@ -206,7 +206,14 @@ fn versions(list: Option<Bytes>) -> Vec<String> {
 fn initialized(result: &RawObject) -> Result<Peer, ConnectError> {
     let version = result.text("protocolVersion").unwrap_or_default();
     let known = version.parse::<ProtocolVersion>().ok().filter(|version| version.era() == Era::Session);
-    let version = known.ok_or_else(|| ConnectError::Version { supported: version.chars().take(32).collect() })?;
+    let version = match known {
+        Some(version) => version,
+        None => {
+            let named: String = version.chars().take(32).collect();
+            let supported = if named.is_empty() { "revisions that it does not name".to_owned() } else { named };
+            return Err(ConnectError::Version { supported });
+        }
+    };
     Ok(Peer {
         version,
         info: result.slice("serverInfo"),

@@ -54,7 +54,8 @@ pub(crate) fn patience(
 }
 
 impl Desk {
-    /// Stops the clocks of these requests: a question that any of them may have caused is open.
+    /// Stops the clocks of these requests: a question that any of them may have caused is open. They leave their places to others: people
+    /// take their time, and a client that went away takes all there is.
     pub(super) fn stand_still(self: &Arc<Self>, calls: Vec<u64>) -> Standstill {
         let now = Instant::now();
         let mut under_way = self.calls();
@@ -63,6 +64,7 @@ impl Desk {
                 let clock = call.clock.get_or_insert_default();
                 clock.open += 1;
                 clock.since.get_or_insert(now);
+                call.place = None;
             }
         }
         drop(under_way);

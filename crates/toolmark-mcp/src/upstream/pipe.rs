@@ -1,7 +1,7 @@
 //! How do many requests share one stream? They are written one after another without waiting, and answers find their request
 //! by its id. This carries programs, in-process servers and the old event-stream transport.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use http::{HeaderName, HeaderValue};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, TryAcquireError, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::desk::{Call, Desk, Outlet, Source};
@@ -26,11 +26,13 @@ pub(crate) struct Pipe {
     desk: Arc<Desk>,
     next: AtomicU64,
     outgoing: mpsc::Sender<Outgoing>,
-    slots: Semaphore,
+    slots: Arc<Semaphore>,
     waiting: Semaphore,
     limits: UpstreamLimits,
     closed: CancellationToken,
     reason: OnceLock<String>,
+    /// Whether whoever connects has yet to hear how that goes: until then nobody else hears of the end.
+    connecting: AtomicBool,
     pace: Pace,
 }
 
@@ -92,11 +94,12 @@ impl Pipe {
             desk,
             next: AtomicU64::new(1),
             outgoing,
-            slots: Semaphore::new(limits.in_flight.max(1)),
+            slots: Arc::new(Semaphore::new(limits.in_flight.max(1))),
             waiting: Semaphore::new(limits.queue.max(1)),
             limits,
             closed: CancellationToken::new(),
             reason: OnceLock::new(),
+            connecting: AtomicBool::new(false),
             pace: Pace::default(),
         };
         (Arc::new(pipe), receiver)
@@ -121,13 +124,26 @@ impl Pipe {
 
     /// Ends everything that is under way. Only the first reason counts.
     pub(crate) fn close(&self, reason: &str) {
-        if self.reason.set(reason.to_owned()).is_ok() {
+        if self.reason.set(reason.to_owned()).is_ok() && !self.connecting.load(Ordering::SeqCst) {
             self.desk.events().send(UpstreamEvent::Closed(reason.to_owned()));
         }
         // Requests that get no slot any more, then those under way, then those that slip in meanwhile.
         self.slots.close();
         self.desk.close_all(reason);
         self.closed.cancel();
+    }
+
+    /// From here on until it is [connected](Self::connected) nobody but whoever connects hears of its end, which may be followed by another try.
+    pub(crate) fn connecting(&self) {
+        self.connecting.store(true, Ordering::SeqCst);
+    }
+
+    /// It is what others work with from now on. If it has ended meanwhile they hear of it.
+    pub(crate) fn connected(&self) {
+        self.connecting.store(false, Ordering::SeqCst);
+        if let Some(reason) = self.reason.get() {
+            self.desk.events().send(UpstreamEvent::Closed(reason.clone()));
+        }
     }
 
     pub(crate) async fn notify(&self, message: Bytes) {
@@ -140,20 +156,23 @@ impl Pipe {
         let patience = patience(&self.desk, id, timeout);
         tokio::pin!(patience);
         let (waiter, answer) = oneshot::channel();
+        let begun = AtomicBool::new(false);
         let send = async {
             // What has no end takes nobody's place.
-            let _slot = match timeout.map(|_| self.slots.try_acquire()) {
+            let place = match timeout.map(|_| Arc::clone(&self.slots).try_acquire_owned()) {
                 None => None,
-                Some(Ok(slot)) => Some(slot),
-                Some(Err(_)) => {
+                Some(Ok(place)) => Some(place),
+                Some(Err(TryAcquireError::Closed)) => return Err(self.is_closed()),
+                Some(Err(TryAcquireError::NoPermits)) => {
                     let busy = UpstreamErrorKind::Busy { limit: self.limits.queue };
                     let _place = self.waiting.try_acquire().map_err(|_| UpstreamError::never(busy))?;
-                    Some(self.slots.acquire().await.map_err(|_| self.is_closed())?)
+                    Some(Arc::clone(&self.slots).acquire_owned().await.map_err(|_| self.is_closed())?)
                 }
             };
             let waiter = Some(waiter);
-            self.desk
-                .open(id, Call { observer, token, askable, waiter, sent: false, questions: Vec::new(), clock: None });
+            begun.store(true, Ordering::Relaxed);
+            let questions = Vec::new();
+            self.desk.open(id, Call { observer, token, askable, waiter, sent: false, questions, clock: None, place });
             let mut waiting = Waiting { pipe: self, id, done: false };
             if self.outgoing.send(Outgoing { message, id: Some(id) }).await.is_err() {
                 return Err(self.is_closed());
@@ -174,18 +193,25 @@ impl Pipe {
             () = word(cancel.as_ref()) => UpstreamErrorKind::Cancelled,
             kind = &mut patience => kind,
         };
-        Err(UpstreamError::new(kind, delivery(self.forget(id))))
+        match self.forget(id) {
+            Some(sent) => Err(UpstreamError::new(kind, delivery(sent))),
+            None if !begun.load(Ordering::Relaxed) => {
+                Err(UpstreamError::never(kind.while_queued(self.limits.in_flight)))
+            }
+            // Its answer came at this very moment.
+            None => send.await,
+        }
     }
 
-    /// Forgets a request and, if it was sent, tells the server.
-    fn forget(&self, id: u64) -> bool {
-        let Some(call) = self.desk.abandon(id) else { return false };
+    /// Forgets a request that waits and, if it was sent, tells the server. Says whether it was.
+    fn forget(&self, id: u64) -> Option<bool> {
+        let call = self.desk.abandon(id)?;
         if call.sent {
             let params = format!(r#"{{"requestId":{id},"reason":"the caller does not wait any longer"}}"#);
             let message = write::notification("notifications/cancelled", Some(params.as_bytes()));
             let _ = self.outgoing.try_send(Outgoing { message, id: None });
         }
-        call.sent
+        Some(call.sent)
     }
 
     fn is_closed(&self) -> UpstreamError {
@@ -343,6 +369,8 @@ pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpi
     let mut searched = 0;
     // Of a line beyond the limit, its beginning: set while the rest is skipped.
     let mut skipping: Option<Bytes> = None;
+    // What came before the server said who it is and was no message.
+    let mut noise = 0;
     let mut moment = Moment::default();
     let (mut came, mut last) = (0, Instant::now());
     loop {
@@ -356,8 +384,13 @@ pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpi
             } else if line.len() > limit {
                 pipe.hear_too_large(&line, &line);
             } else if !line.trim_ascii().is_empty() && pipe.hear(&line, &outlet).is_err() {
+                noise += line.len() + 1;
                 stray(&line);
             }
+        }
+        let is_noisy = noise > MOST_NOISE || skipping.is_some() || buffer.len() > limit;
+        if is_noisy && pipe.connecting.load(Ordering::Relaxed) {
+            return pipe.close("it writes much that is no message of the protocol");
         }
         searched = buffer.len();
         if buffer.len() > limit || (skipping.is_some() && buffer.len() > 4 * ENDS) {
@@ -393,6 +426,9 @@ pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpi
         }
     }
 }
+
+/// How much may be said that is no message before a server says who it is.
+const MOST_NOISE: usize = 1 << 20;
 
 /// How much of each end of a line beyond the limit is kept.
 const ENDS: usize = 256;

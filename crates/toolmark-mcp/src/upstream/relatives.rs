@@ -31,7 +31,7 @@ mod found {
             if proc::look(program).is_some() {
                 return Some(Self::default());
             }
-            let in_session = |id: &Pid| proc::look(*id).is_some_and(|seen| seen.session == program);
+            let in_session = |id: &Pid| proc::look(*id).is_some_and(|seen| seen.session == Some(program));
             let all = Some(proc::all()).filter(|all| !all.is_empty())?;
             Some(Self(all.into_iter().filter(in_session).filter_map(Relative::new).collect()))
         }

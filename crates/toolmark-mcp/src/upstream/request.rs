@@ -179,6 +179,14 @@ pub enum UpstreamErrorKind {
     /// There is nothing to show to the server that says who we are.
     #[error(transparent)]
     Credentials(NoCredentials),
+    /// It waited for its turn all the time that it had.
+    #[error("it was not its turn within {} ms, since {limit} others are under way at the server", after.as_millis())]
+    Queued {
+        /// How long it waited.
+        after: Duration,
+        /// How many may be under way at once.
+        limit: usize,
+    },
     /// Too many requests wait for this server.
     #[error("more than {limit} requests wait for the server")]
     Busy {
@@ -241,6 +249,16 @@ impl Said {
     }
 }
 
+impl UpstreamErrorKind {
+    /// The same of a request that nobody has sent, since so many others are under way.
+    pub(crate) fn while_queued(self, limit: usize) -> Self {
+        match self {
+            Self::Timeout { after } => Self::Queued { after, limit },
+            other => other,
+        }
+    }
+}
+
 impl UpstreamError {
     /// Keeps what a server said that turned us away.
     pub(crate) fn hear(&mut self, heard: Option<Said>) {
@@ -289,7 +307,7 @@ impl Explain for UpstreamError {
             UpstreamErrorKind::Protocol { .. } => Code::new("upstream-protocol"),
             UpstreamErrorKind::Status { .. } => Code::new("upstream-status"),
             UpstreamErrorKind::SessionLost => Code::new("upstream-session-lost"),
-            UpstreamErrorKind::Busy { .. } => Code::new("upstream-busy"),
+            UpstreamErrorKind::Busy { .. } | UpstreamErrorKind::Queued { .. } => Code::new("upstream-busy"),
             UpstreamErrorKind::Credentials(_) => Code::new("upstream-credentials"),
         }
     }
@@ -324,7 +342,9 @@ impl Explain for UpstreamError {
                 "see that the authorization server can be reached, and that it knows us"
             }
             UpstreamErrorKind::SessionLost => "call again; a new session is opened by itself",
-            UpstreamErrorKind::Busy { .. } => "call again later, or raise the limits of this pack",
+            UpstreamErrorKind::Busy { .. } | UpstreamErrorKind::Queued { .. } => {
+                "call again later, or raise the limits of this pack"
+            }
         }
         .to_owned()
     }

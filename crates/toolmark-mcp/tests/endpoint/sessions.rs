@@ -168,7 +168,13 @@ async fn a_client_without_the_capability_is_not_asked() {
     let endpoint = endpoint();
     let old = Old::open_with(&endpoint, "2025-11-25", &json!({})).await;
     let answer = value(old.call(1, "test_input_required_result_elicitation", json!({})).await).await;
-    assert_eq!(answer["error"]["data"]["code"], "client-cannot-answer");
+    let result = &answer["result"];
+    assert_eq!(
+        (&result["isError"], &result["_meta"]["dev.toolmark/call"]["code"]),
+        (&json!(true), &json!("client-cannot-answer"))
+    );
+    let text = result["content"][0]["text"].as_str().expect("words for the model");
+    assert!(text.contains("elicitation"), "{text}");
 }
 
 #[tokio::test]

@@ -135,8 +135,16 @@ async fn what_cannot_be_read_is_answered_and_the_pipe_goes_on() {
     assert_eq!((&refused["id"], &refused["error"]["data"]["code"]), (&json!(7), &json!("body-too-large")));
     pipe.write(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#).await;
     assert_eq!(pipe.next().await["error"]["code"], -32600);
-    pipe.write(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    pipe.write(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
     assert_eq!(pipe.next().await["error"]["data"]["code"], "session-required");
+}
+
+#[tokio::test]
+async fn whether_anybody_is_there_may_be_asked_before_anything_else() {
+    let mut pipe = Pipe::open(Settings::default());
+    pipe.write(r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#).await;
+    assert_eq!(pipe.next().await, json!({"jsonrpc": "2.0", "id": "a", "result": {}}));
+    pipe.initialize().await;
 }
 
 #[tokio::test]

@@ -864,3 +864,16 @@ async fn connections_are_used_again_whether_the_answer_is_json_or_a_stream() {
         assert!(connections < 10, "{connections} connections for 20 calls, in a stream: {stream}");
     }
 }
+
+#[tokio::test]
+async fn events_that_are_no_messages_do_not_hide_the_answer() {
+    let server = serve(|seen| {
+        modern(seen).unwrap_or_else(|| {
+            let answer = json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": {"n": 1}});
+            events(vec![format!("data: keepalive\n\ndata: {{}}\n\ndata: [1]\n\ndata: {answer}\n\n")])
+        })
+    })
+    .await;
+    let (upstream, _events) = connect(server.target()).await;
+    assert_eq!(parsed(upstream.request(call(r#"{"name":"w"}"#)).await)["n"], 1);
+}

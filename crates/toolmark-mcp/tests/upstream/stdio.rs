@@ -151,8 +151,15 @@ async fn a_program_that_stumbles_over_the_first_question_is_started_again() {
             1,
         )
     );
-    let (upstream, _events) = connect(shell(&stumbling)).await;
+    let (upstream, mut events) = connect(shell(&stumbling)).await;
     assert_eq!(upstream.era(), Era::Session);
+    parsed(upstream.request(call(r#"{"name":"pid"}"#)).await);
+    // The first thing that is heard of its end is about the one that was connected to.
+    upstream.close().await;
+    assert!(
+        matches!(events.recv().await, Some(UpstreamEvent::Closed(reason)) if reason == "it was closed by us"),
+        "the one that stumbled was heard of"
+    );
 }
 
 #[tokio::test]

@@ -167,7 +167,11 @@ async fn read_events(http: &Arc<Http>, session: &Session, id: u64, body: Arrivin
                             return Ok(reply);
                         }
                         Ok(_) => {}
-                        Err(error) => return Err(UpstreamError::protocol(error.to_string())),
+                        Err(error) if error.id().is_some_and(|answered| *answered == Id::number(id)) => {
+                            return Err(UpstreamError::protocol(error.to_string()));
+                        }
+                        // As a program that writes what is no message: its answer may yet come.
+                        Err(error) => tracing::debug!(%error, "an event that is no message"),
                     }
                 }
             }

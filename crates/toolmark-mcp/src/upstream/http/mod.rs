@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use http_body_util::Full;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, TryAcquireError};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use client::{Client, collect};
@@ -42,7 +42,7 @@ pub(crate) struct Http {
     session: RwLock<Arc<Session>>,
     desk: Arc<Desk>,
     next: AtomicU64,
-    slots: Semaphore,
+    slots: Arc<Semaphore>,
     waiting: Semaphore,
     offers: Arc<Semaphore>,
     limits: UpstreamLimits,
@@ -113,7 +113,7 @@ impl Http {
             base,
             desk,
             next: AtomicU64::new(1),
-            slots: Semaphore::new(limits.in_flight.max(1)),
+            slots: Arc::new(Semaphore::new(limits.in_flight.max(1))),
             waiting: Semaphore::new(limits.queue.max(1)),
             offers: Arc::new(Semaphore::new(MOST_OFFERS)),
             limits,
@@ -175,19 +175,21 @@ impl Http {
         let session = self.session();
         let mut abandoned = Abandoned { http: self, session: &session, id, done: true };
         let work = async {
-            let _slot = match self.slots.try_acquire() {
-                Ok(slot) => slot,
-                Err(_) => {
+            let place = match Arc::clone(&self.slots).try_acquire_owned() {
+                Ok(place) => place,
+                Err(TryAcquireError::Closed) => return Err(closed()),
+                Err(TryAcquireError::NoPermits) => {
                     let busy = UpstreamErrorKind::Busy { limit: self.limits.queue };
                     let _place = self.waiting.try_acquire().map_err(|_| UpstreamError::never(busy))?;
-                    self.slots.acquire().await.map_err(|_| closed())?
+                    Arc::clone(&self.slots).acquire_owned().await.map_err(|_| closed())?
                 }
             };
+            let mut place = Some(place);
             // A request without an observer counts too: a question that comes in another stream may be due to it.
             let known = observer.is_some() || (askable && session.era() == Some(Era::Session));
             let mut registered = known.then(|| {
-                let call =
-                    Call { observer, token, askable, waiter: None, sent: true, questions: Vec::new(), clock: None };
+                let (place, questions) = (place.take(), Vec::new());
+                let call = Call { observer, token, askable, waiter: None, sent: true, questions, clock: None, place };
                 self.desk.open(id, call);
                 Registered { desk: &self.desk, id, over: false }
             });
@@ -221,7 +223,7 @@ impl Http {
                 result
             }
             // Dropping `abandoned` tells the server; dropping `work` has closed the connection already.
-            Err(kind) if abandoned.done => Err(UpstreamError::never(kind)),
+            Err(kind) if abandoned.done => Err(UpstreamError::never(kind.while_queued(self.limits.in_flight))),
             Err(kind) => Err(UpstreamError::perhaps(kind)),
         }
     }

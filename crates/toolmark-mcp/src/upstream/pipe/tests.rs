@@ -235,6 +235,58 @@ async fn a_request_that_is_cancelled_while_it_waits_is_never_written() {
 }
 
 #[tokio::test]
+async fn a_request_whose_turn_never_came_says_so_and_is_not_the_servers_silence() {
+    let limits = UpstreamLimits { in_flight: 1, ..UpstreamLimits::default() };
+    let mut setup = setup(limits);
+    let _first = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    let after = Duration::from_millis(20);
+    let second = Exchange { timeout: Some(after), ..exchange(&setup.pipe) };
+    let error = setup.pipe.exchange(second).await.expect_err("no turn");
+    assert_eq!((error.kind(), error.delivery()), (&UpstreamErrorKind::Queued { after, limit: 1 }, Delivery::Never));
+}
+
+#[tokio::test]
+async fn a_request_that_waits_for_a_person_leaves_its_place_to_others() {
+    let limits = UpstreamLimits { in_flight: 1, ..UpstreamLimits::default() };
+    let mut setup = setup(limits);
+    let first = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    let asking = setup.pipe.desk().stand_still(vec![1]);
+    let second = start(&setup.pipe, exchange(&setup.pipe));
+    assert_eq!(setup.server.hears().await["id"], 2, "it is written while somebody thinks about the first");
+    setup.server.says(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
+    second.await.expect("no panic").expect("answered");
+    drop(asking);
+    setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    first.await.expect("no panic").expect("answered");
+    assert_eq!(setup.pipe.slots.available_permits(), 1, "no place is given back twice");
+}
+
+#[tokio::test]
+async fn nobody_else_hears_of_the_end_of_a_connection_that_did_not_come_about() {
+    let mut setup = setup(UpstreamLimits::default());
+    setup.pipe.connecting();
+    setup.pipe.close("it stumbled");
+    assert!(setup.events.try_recv().is_err());
+    // One that ends as soon as it is there is heard of.
+    setup.pipe.connected();
+    assert!(matches!(setup.events.try_recv(), Ok(UpstreamEvent::Closed(reason)) if reason == "it stumbled"));
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_not_read_for_ever_before_a_server_says_who_it_is() {
+    for noise in [b"y\n".repeat(MOST_NOISE), vec![0; 2 << 20]] {
+        let mut setup = setup(UpstreamLimits { bytes: 1 << 20, ..UpstreamLimits::default() });
+        setup.pipe.connecting();
+        // Nobody reads the rest.
+        let writing = tokio::spawn(async move { setup.server.output.write_all(&noise).await.is_err() });
+        tokio::time::timeout(Duration::from_secs(60), setup.pipe.closed().cancelled()).await.expect("it is given up");
+        writing.abort();
+    }
+}
+
+#[tokio::test]
 async fn a_stream_that_ends_fails_what_was_sent_as_perhaps_and_what_comes_later_as_never() {
     let mut setup = setup(UpstreamLimits::default());
     let call = start(&setup.pipe, exchange(&setup.pipe));
