@@ -10,7 +10,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
     let schemas: [(&'static str, &str, Value); 8] = [
         (
             "identity",
-            "Who a tool is, in lists. With `list_meta = \"mark\"` only `canonical` and `mark` are there.",
+            "Who a tool is, in lists. With `list_meta = \"mark\"`, and in lists of more than 250 tools, only `canonical` and `mark` are there.",
             identity(),
         ),
         ("behavior", "What a tool does, in lists, and who says so. What nobody knows is left out.", behavior()),
@@ -32,7 +32,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("call", "What became of a call, in its result.", call()),
         (
             "list",
-            "How much a list says of each of its tools, in its result where that is less than all; or should say, in the request.",
+            "How much a list should say of each of its tools, in the request.",
             json!({
                 "type": "object",
                 "properties": {"meta": words("How much.", &["auto", "full", "mark", "none"])},

@@ -31,7 +31,7 @@ use crate::offers::{Kind, Offers};
 use crate::snapshot::Snapshot;
 use crate::view::{View, ViewError, ViewName};
 
-/// The key under which a list says how much it says, and a request for one how much it wants.
+/// The key under which a request for a list says how much it wants to be told.
 pub(crate) const LIST: &str = "dev.toolmark/list";
 
 /// The key under which a request names the task that it belongs to.
@@ -231,8 +231,8 @@ impl Service for Front {
         let snapshot = self.gateway.snapshot();
         // An address without a view has no tools either, and says so when it is asked for them.
         match snapshot.view(&view_name(caller)) {
-            Ok(view) => view.about(|offers| about(&snapshot, offers)),
-            Err(_) => Arc::new(about(&snapshot, snapshot.offers())),
+            Ok(view) => view.about(|offers, list_meta| about(&snapshot, offers, list_meta)),
+            Err(_) => Arc::new(about(&snapshot, snapshot.offers(), snapshot.config().gateway.list_meta)),
         }
     }
 
@@ -254,7 +254,7 @@ impl Service for Front {
 }
 
 /// Who we are. What packs may come to offer is declared whether they do by now or not: old clients hear of it once, at the beginning.
-fn about(snapshot: &Snapshot, offers: &Offers) -> About {
+fn about(snapshot: &Snapshot, offers: &Offers, list_meta: ListMeta) -> About {
     let mut capabilities = vec![
         r#""tools":{"listChanged":true}"#,
         r#""resources":{"listChanged":true,"subscribe":true}"#,
@@ -262,11 +262,11 @@ fn about(snapshot: &Snapshot, offers: &Offers) -> About {
         r#""completions":{}"#,
         r#""logging":{}"#,
     ];
-    capabilities.push(if offers.tasks {
-        r#""extensions":{"dev.toolmark/identity":{},"io.modelcontextprotocol/tasks":{}}"#
-    } else {
-        r#""extensions":{"dev.toolmark/identity":{}}"#
-    });
+    // How much lists say of who a tool is; `auto` says that requests may ask for more, or less.
+    let identity = format!(r#""dev.toolmark/identity":{{"list_meta":"{}"}}"#, list_meta.as_str());
+    let tasks = if offers.tasks { r#","io.modelcontextprotocol/tasks":{}"# } else { "" };
+    let extensions = format!(r#""extensions":{{{identity}{tasks}}}"#);
+    capabilities.push(&extensions);
     let text = Bytes::from(format!("{{{}}}", capabilities.join(",")));
     About {
         server_info: Bytes::from_static(

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use bytes::Bytes;
 use foldhash::HashMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolmark_config::sections;
 use toolmark_config::values::{ListMeta, Name};
 use toolmark_core::behavior::KnownBehavior;
@@ -25,7 +25,6 @@ use toolmark_runtime::{Task, UnknownTask};
 
 use crate::offers::Offers;
 use crate::pages::Pages;
-use crate::service::LIST;
 use crate::snapshot::Snapshot;
 
 /// Which address, as far as it decides what is seen.
@@ -49,8 +48,8 @@ pub struct View {
     as_asked: RwLock<HashMap<Asked, Arc<Pages>>>,
     /// How much is said of each tool.
     more: Said,
-    /// Whether requests may ask for more or less of that.
-    left_to_us: bool,
+    /// How much the operator wants to be said; requests may ask for more or less where that is left to us.
+    wanted: ListMeta,
     offers: Arc<Offers>,
     /// Which arguments are repeated in headers, by the names of tools; only tools that have any.
     headers: HashMap<String, Arc<ParamHeaders>>,
@@ -140,14 +139,15 @@ impl View {
             None => Arc::clone(snapshot.offers()),
             Some(packs) => Arc::new(snapshot.offers_of(|pack| packs.contains(pack))),
         };
-        let tools = Pages::with_meta("tools", &tools, snapshot.ttl_ms(), more.meta(None).as_deref());
-        let (as_asked, left_to_us, about) = (RwLock::default(), wanted == ListMeta::Auto, OnceLock::new());
-        Ok(Self { table, names, task, tools, as_asked, more, left_to_us, offers, headers, about })
+        // What is said of the whole list would stand before it, and cost some clients more to take apart than all of its tools.
+        let tools = Pages::new("tools", &tools, snapshot.ttl_ms());
+        let (as_asked, about) = (RwLock::default(), OnceLock::new());
+        Ok(Self { table, names, task, tools, as_asked, more, wanted, offers, headers, about })
     }
 
     /// Who we are to clients here.
-    pub(crate) fn about(&self, write: impl FnOnce(&Offers) -> About) -> Arc<About> {
-        Arc::clone(self.about.get_or_init(|| Arc::new(write(&self.offers))))
+    pub(crate) fn about(&self, write: impl FnOnce(&Offers, ListMeta) -> About) -> Arc<About> {
+        Arc::clone(self.about.get_or_init(|| Arc::new(write(&self.offers, self.wanted))))
     }
 
     /// The tool behind a name, unless it is not shown here.
@@ -219,7 +219,7 @@ impl View {
     /// How much is said to whoever asks for this much. Where the operator has said how much, that stands.
     fn said(&self, asked: Option<ListMeta>) -> Said {
         match asked {
-            Some(asked) if self.left_to_us => Said::of(asked, self.names.len()),
+            Some(asked) if self.wanted == ListMeta::Auto => Said::of(asked, self.names.len()),
             _ => self.more,
         }
     }
@@ -232,7 +232,7 @@ impl View {
             let rows = self.table.listed().filter(|row| self.names.contains_key(row.tool.canonical()));
             let tools: Vec<Bytes> =
                 rows.map(|row| shown(snapshot, row.tool, row.name.as_str(), said, key.1.as_ref())).collect();
-            let meta = said.meta(best);
+            let meta = best.map(|best| json!({ meta::CONTENT_LANGUAGE: best }).to_string());
             let pages = Arc::new(Pages::with_meta("tools", &tools, snapshot.ttl_ms(), meta.as_deref()));
             let mut all = self.as_asked.write().unwrap_or_else(PoisonError::into_inner);
             // Whoever asks for every order of languages gets them, and pays with its own time.
@@ -309,16 +309,16 @@ fn catalog(snapshot: &Snapshot, profile: Option<&sections::Profile>) -> Catalog 
 
 /// How many tools a list may have for all that is known to stand in it, where nobody says how much should.
 const MOST_TOLD: usize = 250;
+/// How many it may have for at least their marks to stand in it.
+const MOST_MARKED: usize = 500;
 
 /// How much a list says of each of its tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Said {
     /// All that is known.
     All,
-    /// Which tool it is. A long list that was left to us says that it says less.
-    Mark {
-        left_to_us: bool,
-    },
+    /// Which tool it is.
+    Mark,
     Nothing,
 }
 
@@ -327,22 +327,10 @@ impl Said {
         match wanted {
             ListMeta::Full => Self::All,
             ListMeta::Auto if tools <= MOST_TOLD => Self::All,
-            ListMeta::Auto => Self::Mark { left_to_us: true },
-            ListMeta::Mark => Self::Mark { left_to_us: false },
-            ListMeta::None => Self::Nothing,
+            ListMeta::Auto if tools <= MOST_MARKED => Self::Mark,
+            ListMeta::Mark => Self::Mark,
+            ListMeta::Auto | ListMeta::None => Self::Nothing,
         }
-    }
-
-    /// What stands over the whole list.
-    fn meta(self, language: Option<&LanguageTag>) -> Option<String> {
-        let mut meta = Map::new();
-        if let Some(language) = language {
-            meta.insert(meta::CONTENT_LANGUAGE.to_owned(), json!(language));
-        }
-        if self == (Self::Mark { left_to_us: true }) {
-            meta.insert(LIST.to_owned(), json!({"meta": ListMeta::Mark.as_str()}));
-        }
-        (!meta.is_empty()).then(|| Value::from(meta).to_string())
     }
 }
 
@@ -389,7 +377,7 @@ fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: Said, languages: Op
 fn identity(tool: &Tool, more: Said) -> Option<Value> {
     match more {
         Said::All => Some(tool.identity_json().into()),
-        Said::Mark { .. } => Some(json!({"canonical": tool.canonical().as_str(), "mark": tool.mark().to_string()})),
+        Said::Mark => Some(json!({"canonical": tool.canonical().as_str(), "mark": tool.mark().to_string()})),
         Said::Nothing => None,
     }
 }

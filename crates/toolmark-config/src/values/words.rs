@@ -109,7 +109,7 @@ words! {
 words! {
     /// How much of what Toolmark knows about a tool stands in lists, in `_meta`.
     pub enum ListMeta {
-        /// All of it in lists of up to 250 tools, and `mark` in longer ones.
+        /// All of it in lists of up to 250 tools, `mark` in those of up to 500, and `none` in longer ones.
         #[default]
         Auto = "auto",
         /// Who it is, what it does and what people call it.

@@ -221,7 +221,7 @@ async fn a_trusted_publisher_is_taken_at_its_word() {
 }
 
 /// The answer to a request for a list with this `_meta`, as it is on the wire.
-async fn asked_for(gateway: &Running, path: &str, more: &Value) -> Value {
+async fn asked(gateway: &Running, path: &str, method: &str, more: &Value) -> Value {
     let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "asks", "version": "1"},
@@ -229,48 +229,52 @@ async fn asked_for(gateway: &Running, path: &str, more: &Value) -> Value {
     });
     let (Value::Object(meta_members), Value::Object(more)) = (&mut meta, more.clone()) else { unreachable!() };
     meta_members.extend(more);
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
-    let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}});
+    let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
     let (_, text) = send(gateway, http::Method::POST, path, &headers, body).await;
     serde_json::from_str(&text).expect("JSON")
 }
 
 #[tokio::test]
-async fn a_long_list_says_less_of_each_tool_unless_all_is_wanted_and_tells_so() {
+async fn a_long_list_says_less_of_each_tool_unless_all_is_wanted_and_clients_hear_that_they_may_ask() {
     let tools = |count: usize| -> Vec<Value> {
         let tool = |number| json!({"name": format!("tool_{number}"), "inputSchema": {"type": "object"}});
         (0..count).map(tool).collect()
     };
     let profile = "[profiles.whole]\nclient = \"generic\"\nlist_meta = \"full\"\n";
-    for (count, told) in [(250, true), (251, false)] {
+    for (count, told, marked) in [(250, true, true), (251, false, true), (500, false, true), (501, false, false)] {
         let builder = GatewayBuilder::new(read(profile), PathBuf::new());
         let many = tools(count);
         let gateway =
             Running::of(builder.built_in("p".parse().expect("a name"), move || with_tools(many.clone()))).await;
-        for (path, all) in [("/mcp", told), ("/mcp/whole", true)] {
+        for (path, all, any) in [("/mcp", told, marked), ("/mcp/whole", true, true)] {
             let list = gateway.client_at(Era::New, path).await.list_tools(None).await.expect("tools");
             assert_eq!(list.tools.len(), count);
             for tool in list.tools {
-                let meta = tool.meta.expect("metadata").0;
-                assert!(meta["dev.toolmark/identity"]["mark"].is_string(), "{meta:?}");
+                let meta = tool.meta.map(|meta| meta.0).unwrap_or_default();
+                let mark = meta.get("dev.toolmark/identity").map(|identity| identity["mark"].is_string());
+                assert_eq!(mark, any.then_some(true), "{path}, {count} tools: {meta:?}");
                 assert_eq!(meta.contains_key("dev.toolmark/behavior"), all, "{path}, {count} tools: {meta:?}");
             }
-            let said = list.meta.and_then(|meta| meta.0.get("dev.toolmark/list").cloned());
-            assert_eq!(said, (!all).then(|| json!({"meta": "mark"})), "{path}, {count} tools");
+        }
+        for (path, list_meta) in [("/mcp", "auto"), ("/mcp/whole", "full")] {
+            let about = asked(&gateway, path, "server/discover", &json!({})).await;
+            let extension = &about["result"]["capabilities"]["extensions"]["dev.toolmark/identity"];
+            assert_eq!(*extension, json!({"list_meta": list_meta}), "{about}");
         }
         // Whoever wants to be told more says so; where the operator has said how much, that stands.
         for (path, wanted, behavior) in
             [("/mcp", "full", true), ("/mcp", "none", false), ("/mcp", "auto", told), ("/mcp/whole", "none", true)]
         {
             let meta = json!({"dev.toolmark/list": {"meta": wanted}});
-            let list = asked_for(&gateway, path, &meta).await;
+            let list = asked(&gateway, path, "tools/list", &meta).await;
             let tools = list["result"]["tools"].as_array().expect("tools");
             assert_eq!(tools.len(), count);
             let says = tools.iter().all(|tool| tool["_meta"].get("dev.toolmark/behavior").is_some());
             assert_eq!(says, behavior, "{path}, {count} tools, {wanted}");
         }
         for wrong in [json!("full"), json!({}), json!({"meta": "everything"})] {
-            let refused = asked_for(&gateway, "/mcp", &json!({ "dev.toolmark/list": wrong })).await;
+            let refused = asked(&gateway, "/mcp", "tools/list", &json!({ "dev.toolmark/list": wrong })).await;
             assert_eq!(refused["error"]["data"]["code"], "list-meta", "{refused}");
         }
         gateway.stop().await;

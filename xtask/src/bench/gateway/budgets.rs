@@ -53,7 +53,7 @@ pub(super) fn of_rounds(rounds: &Rounds) -> bool {
     };
     for (who, what, most) in [
         ("toolmark", "as usual", Some(1.0)),
-        ("toolmark, none", "nothing of ours", Some(1.0)),
+        ("toolmark, mark", "with every mark", None),
         ("toolmark, full", "all that is known", None),
     ] {
         let (time, bytes) = list(who);

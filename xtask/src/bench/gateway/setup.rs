@@ -52,8 +52,8 @@ pub(super) struct Target {
     _running: Option<Running>,
 }
 
-/// Profiles whose lists say less than all, and what their rows are called.
-const LISTS: [(&str, &str); 2] = [("full", "toolmark, full"), ("none", "toolmark, none")];
+/// Profiles whose lists say more than long ones usually do, and what their rows are called.
+const LISTS: [(&str, &str); 2] = [("full", "toolmark, full"), ("mark", "toolmark, mark")];
 
 /// The server, and where everything else is written.
 pub(super) struct Setup {
