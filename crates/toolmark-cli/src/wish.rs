@@ -1,5 +1,7 @@
 //! Somebody wants this program to end: heard from the first moment on, so that no signal finds nobody at home.
 
+use std::time::{Duration, Instant};
+
 use crate::failure::Failure;
 
 /// The signals that ask a program to end.
@@ -8,10 +10,22 @@ pub(crate) struct Wish {
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
-    /// Only for a program that ends with its terminal.
+    /// Only for a program that ends with its terminal, until that is gone.
     #[cfg(unix)]
     hangup: Option<Hangup>,
+    /// When somebody wanted it last.
+    last: Option<Instant>,
 }
+
+/// What comes so soon after a wish is the same one: a terminal that goes says so twice, and programs that start others pass on what those
+/// heard themselves.
+const SAME: Duration = Duration::from_millis(500);
+/// How often is looked whether the terminal is still there.
+#[cfg(unix)]
+const LOOK: Duration = Duration::from_secs(5);
+/// The system tells of a terminal that goes a moment before it is done.
+#[cfg(unix)]
+const MOMENT: Duration = Duration::from_millis(50);
 
 /// `SIGHUP`, which says that the terminal is gone, or asks for a reload.
 #[cfg(unix)]
@@ -28,10 +42,10 @@ impl Wish {
         {
             use tokio::signal::unix::{SignalKind, signal};
             let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-            Ok(Self { interrupt, terminate, hangup: None })
+            Ok(Self { interrupt, terminate, hangup: None, last: None })
         }
         #[cfg(not(unix))]
-        Ok(Self {})
+        Ok(Self { last: None })
     }
 
     /// The same for a program that also ends with its terminal. Where `SIGHUP` asks for a reload too, it only counts when the terminal that
@@ -41,7 +55,11 @@ impl Wish {
         {
             use tokio::signal::unix::{SignalKind, signal};
             // Who starts it with `nohup` wants it to outlive the terminal.
-            let had_terminal = has_terminal() && !is_hangup_ignored();
+            let is_ignored = is_hangup_ignored();
+            if is_ignored && !reloads {
+                return Ok(self);
+            }
+            let had_terminal = has_terminal() && !is_ignored;
             let hangup = Hangup { signal: signal(SignalKind::hangup())?, had_terminal, reloads };
             Ok(Self { hangup: Some(hangup), ..self })
         }
@@ -54,11 +72,22 @@ impl Wish {
 
     /// Waits until somebody wants it to end; called again, for one more who does.
     pub(crate) async fn heard(&mut self) {
+        loop {
+            self.signalled().await;
+            if self.last.is_none_or(|last| last.elapsed() > SAME) {
+                self.last = Some(Instant::now());
+                return;
+            }
+        }
+    }
+
+    async fn signalled(&mut self) {
         #[cfg(unix)]
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
-            () = Hangup::terminal_gone(self.hangup.as_mut()) => {}
+            // It goes once.
+            () = Hangup::terminal_gone(self.hangup.as_mut()) => self.hangup = None,
         }
         #[cfg(not(unix))]
         let _ = tokio::signal::ctrl_c().await;
@@ -69,17 +98,25 @@ impl Wish {
 impl Hangup {
     async fn terminal_gone(hangup: Option<&mut Self>) {
         let Some(hangup) = hangup else { return std::future::pending().await };
-        while hangup.signal.recv().await.is_some() {
-            if !hangup.reloads {
-                return;
-            }
-            // The system tells of it a moment before it is done.
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            if hangup.had_terminal && !has_terminal() {
-                return;
+        loop {
+            let look = if hangup.had_terminal && hangup.reloads { LOOK } else { Duration::MAX };
+            match tokio::time::timeout(look, hangup.signal.recv()).await {
+                Ok(Some(())) if !hangup.reloads => return,
+                Ok(Some(())) => {
+                    tokio::time::sleep(MOMENT).await;
+                    if hangup.had_terminal && !has_terminal() {
+                        return;
+                    }
+                }
+                Ok(None) => return std::future::pending().await,
+                // One that is gone is told of by now, or never: then whoever sends a signal later wants a reload.
+                Err(_) if !has_terminal() => match tokio::time::timeout(2 * MOMENT, hangup.signal.recv()).await {
+                    Ok(Some(())) => return,
+                    Ok(None) | Err(_) => hangup.had_terminal = false,
+                },
+                Err(_) => {}
             }
         }
-        std::future::pending::<()>().await;
     }
 }
 

@@ -10,7 +10,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
     let schemas: [(&'static str, &str, Value); 8] = [
         (
             "identity",
-            "Who a tool is, in lists. With `list_meta = \"mark\"`, and in lists of more than 250 tools, only `canonical` and `mark` are there.",
+            "Who a tool is, in lists. With `list_meta = \"mark\"`, and in lists of more than 250 tools, only `canonical` and `mark` are there; in lists of more than 500 nothing is, unless it is asked for.",
             identity(),
         ),
         ("behavior", "What a tool does, in lists, and who says so. What nobody knows is left out.", behavior()),

@@ -277,7 +277,7 @@ fn failed(error: &UpstreamError) -> DispatchError {
         UpstreamErrorKind::Timeout { .. } => DispatchErrorKind::Timeout,
         UpstreamErrorKind::Cancelled => DispatchErrorKind::Cancelled,
         UpstreamErrorKind::TooLarge { .. } => DispatchErrorKind::TooLarge,
-        UpstreamErrorKind::Busy { .. } => DispatchErrorKind::Busy,
+        UpstreamErrorKind::Busy { .. } | UpstreamErrorKind::Queued { .. } => DispatchErrorKind::Busy,
         UpstreamErrorKind::Closed { .. } | UpstreamErrorKind::Transport { .. } | UpstreamErrorKind::SessionLost => {
             DispatchErrorKind::Unavailable
         }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use toolmark_core::lock::Lock;
@@ -165,6 +166,31 @@ async fn a_server_whose_calls_get_no_answer_gets_a_rest() {
     let refused = call(&client, "echo", json!({ "text": "hello" })).await;
     assert_eq!(refused.is_error, Some(true));
     assert!(text(&refused).contains("its last 2 calls got no answer"), "{}", text(&refused));
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_call_whose_turn_never_came_says_so_and_gives_its_server_no_rest() {
+    let limits = "[packs.slow.limits]\ncalls = 1\ntimeout = \"200ms\"\nfailures = 1\nrest = \"1h\"\n";
+    let longer = "[packs.slow.tools.sleep_ms]\ntimeout = \"5min\"\n";
+    let gateway = Running::start(&format!("{}{limits}{longer}", by_stdio("slow", &[]))).await;
+    let (client, other) = (gateway.client(Era::New).await, gateway.client(Era::New).await);
+    let slow = tokio::spawn(async move { call(&other, "sleep_ms", json!({ "ms": 200_000 })).await });
+    // The patience only keeps a broken test from hanging.
+    let until = async |fails: bool| {
+        for _ in 0..1_000 {
+            let result = call(&client, "echo", json!({ "text": "hello" })).await;
+            if result.is_error.unwrap_or_default() == fails {
+                return result;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("it never came to that");
+    };
+    let waited = until(true).await;
+    assert_eq!(waited.meta.expect("metadata").0["dev.toolmark/call"]["code"], "upstream-busy");
+    slow.abort();
+    until(false).await;
     gateway.stop().await;
 }
 

@@ -41,8 +41,9 @@ where
         true => Err(ReadBodyError::TooLarge(most)),
         false => tokio::time::timeout(time, collect(&mut body, most)).await.unwrap_or(Err(ReadBodyError::TooSlow)),
     };
-    // One that asks first is told before it writes anything.
-    if matches!(read, Err(ReadBodyError::TooLarge(_))) && !headers.contains_key(EXPECT) {
+    // One that asks first, and says how much it has, is told before it writes anything.
+    let has_written = !(too_large && headers.contains_key(EXPECT));
+    if matches!(read, Err(ReadBodyError::TooLarge(_))) && has_written {
         let _ = tokio::time::timeout(time.min(LONGEST_REST), throw_away(&mut body)).await;
     }
     read

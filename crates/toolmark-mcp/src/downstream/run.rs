@@ -13,6 +13,7 @@ use bytes::Bytes;
 use futures_util::FutureExt as _;
 use serde_json::Value;
 use tokio::task::AbortHandle;
+use toolmark_core::explain::{Code, Explain as _};
 
 use super::answer::{Answer, Fault, InputRequired};
 use super::context::{Context, Question, Reply};
@@ -172,24 +173,19 @@ fn serve<S: Service>(service: &S, request: Incoming, context: Context) -> impl F
     }
 }
 
-async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, wanted: InputRequired) -> Answer {
-    let mut answer = Answer::InputRequired(wanted);
+async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, mut wanted: InputRequired) -> Answer {
     for _ in 0..ROUNDS {
-        let Answer::InputRequired(wanted) = answer else {
-            seed.remember(context, &answer);
-            return answer;
-        };
         let questions: Option<Vec<_>> =
             wanted.requests.iter().map(|(key, member)| Question::read(&key, member)).collect();
         let Some(questions) = questions else {
             let fault = Fault::new(codes::INTERNAL_ERROR, "the server asks something that cannot be read");
-            return seed.in_vain(fault);
+            return seed.in_vain(None, fault);
         };
         let asked: Vec<(String, bool)> =
             questions.iter().map(|one| (one.key.clone(), one.method == "elicitation/create")).collect();
         let replies = match context.ask(questions).await {
             Ok(replies) => replies,
-            Err(error) => return seed.in_vain(error.fault(Era::Session)),
+            Err(error) => return seed.in_vain(Some(error.code()), error.fault(Era::Session)),
         };
         let mut responses = RawObject::empty();
         for ((key, is_form), reply) in asked.iter().zip(replies) {
@@ -197,16 +193,22 @@ async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, wanted: In
                 Reply::Result(result) => result,
                 // A server of the new era can be told so, and decides how it goes on; the error itself has no place in an answer to it.
                 Reply::Error(_) if *is_form => Bytes::from_static(br#"{"action":"cancel"}"#),
-                Reply::Error(error) => return seed.in_vain(refused(error)),
+                Reply::Error(error) => return seed.in_vain(None, refused(error)),
             };
             let changed = responses.rewrite(&[Change::Set(key, &result)]);
             responses =
                 RawObject::read(changed, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or(responses);
         }
         let input = Input { responses: Some(responses), state: wanted.state };
-        answer = service.call(seed.with(input), context.clone()).await.settled();
+        match service.call(seed.with(input), context.clone()).await.settled() {
+            Answer::InputRequired(more) => wanted = more,
+            answer => {
+                seed.remember(context, &answer);
+                return answer;
+            }
+        }
     }
-    seed.in_vain(Fault::new(codes::INTERNAL_ERROR, "the server keeps asking"))
+    seed.in_vain(None, Fault::new(codes::INTERNAL_ERROR, "the server keeps asking"))
 }
 
 /// The client's own error, handed back to it as the end of its call.
@@ -251,16 +253,14 @@ impl Seed {
 
     /// The end of a request whose server asked something that was not answered. For a call it is a result that the model can act on, as it
     /// is where a server of the old era asks.
-    fn in_vain(&self, fault: Fault) -> Answer {
+    fn in_vain(&self, code: Option<Code>, fault: Fault) -> Answer {
         if self.request.method != "tools/call" {
             return Answer::Fault(fault);
         }
-        let text = format!("The server asks something before it goes on, and got no answer: {}", fault.message);
-        let data = fault.data.as_deref().map_or(Ok("{}"), str::from_utf8).unwrap_or("{}");
+        let code = code.map(|code| format!(" (`{code}`)")).unwrap_or_default();
+        let text = format!("The server asks something before it goes on, and got no answer: {}{code}", fault.message);
         let text = Value::from(text);
-        let result = format!(
-            r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true,"_meta":{{"dev.toolmark/call":{data}}}}}"#
-        );
+        let result = format!(r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true}}"#);
         match RawObject::read(Bytes::from(result), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }) {
             Ok(result) => Answer::Result(result),
             Err(_) => Answer::Fault(fault),

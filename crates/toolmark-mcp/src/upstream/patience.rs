@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::Instant;
 
 use super::desk::Desk;
@@ -21,6 +21,8 @@ pub(crate) struct Clock {
     stood: Duration,
     /// Speaks when none is open any more.
     goes_on: Option<oneshot::Sender<()>>,
+    /// Where it had a place that it left, and wants one again once none is open any more.
+    left: Option<Arc<Semaphore>>,
 }
 
 /// The clocks of these requests stand still until this is dropped.
@@ -55,7 +57,7 @@ pub(crate) fn patience(
 
 impl Desk {
     /// Stops the clocks of these requests: a question that any of them may have caused is open. They leave their places to others: people
-    /// take their time, and a client that went away takes all there is.
+    /// take their time, and a client that went away takes all there is. When they go on they are the next to get one.
     pub(super) fn stand_still(self: &Arc<Self>, calls: Vec<u64>) -> Standstill {
         let now = Instant::now();
         let mut under_way = self.calls();
@@ -64,7 +66,9 @@ impl Desk {
                 let clock = call.clock.get_or_insert_default();
                 clock.open += 1;
                 clock.since.get_or_insert(now);
-                call.place = None;
+                if let Some(place) = call.place.take() {
+                    clock.left = Some(Arc::clone(place.semaphore()));
+                }
             }
         }
         drop(under_way);
@@ -95,6 +99,31 @@ impl Desk {
         }
     }
 
+    /// Gives a request a place again. Its server is at work on it already, so it does not wait for that, but others do.
+    fn take_place(self: &Arc<Self>, id: u64, places: Arc<Semaphore>) {
+        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+            return self.put_in(id, place);
+        }
+        // Without a runtime everything ends.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let desk = Arc::clone(self);
+        runtime.spawn(async move {
+            if let Ok(place) = places.acquire_owned().await {
+                desk.put_in(id, place);
+            }
+        });
+    }
+
+    fn put_in(&self, id: u64, place: OwnedSemaphorePermit) {
+        let mut calls = self.calls();
+        let Some(call) = calls.get_mut(&id) else { return };
+        match call.clock.as_mut().filter(|clock| clock.open > 0) {
+            // It is being asked about again.
+            Some(clock) => clock.left = Some(Arc::clone(place.semaphore())),
+            None => call.place = Some(place),
+        }
+    }
+
     fn stood(&self, id: u64) -> Stood {
         let mut calls = self.calls();
         let Some(clock) = calls.get_mut(&id).and_then(|call| call.clock.as_mut()) else {
@@ -112,6 +141,7 @@ impl Desk {
 impl Drop for Standstill {
     fn drop(&mut self) {
         let mut under_way = self.desk.calls();
+        let mut going_on = Vec::new();
         for call in &self.calls {
             let Some(clock) = under_way.get_mut(call).and_then(|call| call.clock.as_mut()) else { continue };
             clock.open = clock.open.saturating_sub(1);
@@ -120,7 +150,12 @@ impl Drop for Standstill {
                 if let Some(goes_on) = clock.goes_on.take() {
                     let _ = goes_on.send(());
                 }
+                going_on.extend(clock.left.take().map(|places| (*call, places)));
             }
+        }
+        drop(under_way);
+        for (call, places) in going_on {
+            self.desk.take_place(call, places);
         }
     }
 }

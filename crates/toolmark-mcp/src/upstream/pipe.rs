@@ -357,6 +357,8 @@ pub(crate) async fn write_lines(
             buffer = BytesMut::new();
         }
     }
+    // Whoever still has something to send is not kept waiting.
+    drop(outgoing);
     when.await;
     let _ = output.shutdown().await;
 }

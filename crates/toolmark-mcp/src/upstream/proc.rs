@@ -27,7 +27,8 @@ fn is_ours() -> bool {
 }
 
 fn pid(text: &str) -> Option<Pid> {
-    Pid::from_raw(text.trim().parse().ok()?)
+    // Of one that is ending the system may say -1.
+    Pid::from_raw(text.trim().parse().ok().filter(|id| *id > 0)?)
 }
 
 /// The ids that a folder has entries for.
@@ -92,8 +93,10 @@ pub(super) fn look(program: Pid) -> Option<Seen> {
 /// Whether a test that looks at programs can; says so where it cannot.
 #[cfg(test)]
 pub(super) fn is_readable() -> bool {
-    if !is_ours() {
-        eprintln!("left out: `/proc` is that of other programs here");
+    let us = rustix::process::getpid();
+    let is_readable = is_ours() && fs::exists(format!("/proc/{us}/task/{us}/children")).unwrap_or_default();
+    if !is_readable {
+        eprintln!("left out: `/proc` is that of other programs here, or does not say what they have started");
     }
-    is_ours()
+    is_readable
 }

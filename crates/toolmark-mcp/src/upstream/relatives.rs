@@ -31,9 +31,13 @@ mod found {
             if proc::look(program).is_some() {
                 return Some(Self::default());
             }
-            let in_session = |id: &Pid| proc::look(*id).is_some_and(|seen| seen.session == Some(program));
+            // Each is looked at once: the next time it may be somebody else.
+            let in_session = |id: Pid| {
+                let seen = proc::look(id).filter(|seen| seen.session == Some(program))?;
+                Some(Relative { id, began: seen.began })
+            };
             let all = Some(proc::all()).filter(|all| !all.is_empty())?;
-            Some(Self(all.into_iter().filter(in_session).filter_map(Relative::new).collect()))
+            Some(Self(all.into_iter().filter_map(in_session).collect()))
         }
 
         /// Adds others.

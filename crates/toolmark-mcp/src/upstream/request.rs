@@ -356,13 +356,17 @@ impl Explain for UpstreamError {
                 facts([delivered, ("limit", Value::from(*limit))])
             }
             UpstreamErrorKind::Status { status, .. } => facts([delivered, ("status", Value::from(*status))]),
-            UpstreamErrorKind::Timeout { after } => {
-                let milliseconds = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-                facts([delivered, ("milliseconds", Value::from(milliseconds))])
+            UpstreamErrorKind::Timeout { after } => facts([delivered, milliseconds(*after)]),
+            UpstreamErrorKind::Queued { after, limit } => {
+                facts([delivered, milliseconds(*after), ("limit", Value::from(*limit))])
             }
             _ => facts([delivered]),
         }
     }
+}
+
+fn milliseconds(of: Duration) -> (&'static str, Value) {
+    ("milliseconds", Value::from(u64::try_from(of.as_millis()).unwrap_or(u64::MAX)))
 }
 
 /// Parameters are not shown: they hold what people work with.

@@ -62,9 +62,10 @@ impl Group {
         Self { leader, relatives: None }
     }
 
-    /// Notes what is there because of the program, for when it is not there any more.
+    /// Notes what is there because of the program, for when it is not there any more; again, what has come since.
     fn note_relatives(&mut self) {
-        self.relatives = self.leader.map(Relatives::of);
+        let known = self.relatives.take().unwrap_or_default();
+        self.relatives = self.leader.map(|leader| Relatives::of(leader).and(known));
     }
 
     fn signal(&self, signal: Signal) {
@@ -240,14 +241,19 @@ async fn watch(
         () = pipe.closed().cancelled() => None,
     };
     match status {
-        Some(status) => pipe.close(&describe(status)),
+        Some(status) => {
+            drop(seen);
+            pipe.close(&describe(status));
+        }
         None => {
             group.note_relatives();
             drop(seen);
             pipe.close("it was closed by us");
             if tokio::time::timeout(grace, child.wait()).await.is_err() {
+                group.note_relatives();
                 group.signal(Signal::TERM);
                 if tokio::time::timeout(grace, child.wait()).await.is_err() {
+                    group.note_relatives();
                     group.signal(Signal::KILL);
                     let _ = child.wait().await;
                 }

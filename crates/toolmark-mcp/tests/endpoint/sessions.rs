@@ -169,12 +169,9 @@ async fn a_client_without_the_capability_is_not_asked() {
     let old = Old::open_with(&endpoint, "2025-11-25", &json!({})).await;
     let answer = value(old.call(1, "test_input_required_result_elicitation", json!({})).await).await;
     let result = &answer["result"];
-    assert_eq!(
-        (&result["isError"], &result["_meta"]["dev.toolmark/call"]["code"]),
-        (&json!(true), &json!("client-cannot-answer"))
-    );
+    assert_eq!(result["isError"], true);
     let text = result["content"][0]["text"].as_str().expect("words for the model");
-    assert!(text.contains("elicitation"), "{text}");
+    assert!(text.contains("elicitation") && text.contains("client-cannot-answer"), "{text}");
 }
 
 #[tokio::test]

@@ -48,9 +48,12 @@ fn runs(pid: u64) -> bool {
 }
 
 async fn gone(pid: u64) {
-    while runs(pid) {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let gone = async {
+        while runs(pid) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("it ends");
 }
 
 #[tokio::test]

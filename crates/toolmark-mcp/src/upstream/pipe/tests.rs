@@ -258,9 +258,36 @@ async fn a_request_that_waits_for_a_person_leaves_its_place_to_others() {
     setup.server.says(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
     second.await.expect("no panic").expect("answered");
     drop(asking);
+    let third = start(&setup.pipe, exchange(&setup.pipe));
+    let early = tokio::time::timeout(Duration::from_millis(50), setup.server.hears()).await;
+    assert!(early.is_err(), "the first has its place again: {early:?}");
     setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
     first.await.expect("no panic").expect("answered");
+    assert_eq!(setup.server.hears().await["id"], 3);
+    setup.server.says(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#).await;
+    third.await.expect("no panic").expect("answered");
     assert_eq!(setup.pipe.slots.available_permits(), 1, "no place is given back twice");
+}
+
+#[tokio::test]
+async fn a_request_that_goes_on_while_others_have_all_places_is_the_next_to_get_one() {
+    let limits = UpstreamLimits { in_flight: 1, ..UpstreamLimits::default() };
+    let mut setup = setup(limits);
+    let first = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    let asking = setup.pipe.desk().stand_still(vec![1]);
+    let second = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.hears().await;
+    drop(asking);
+    let third = start(&setup.pipe, exchange(&setup.pipe));
+    setup.server.says(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
+    second.await.expect("no panic").expect("answered");
+    let early = tokio::time::timeout(Duration::from_millis(50), setup.server.hears()).await;
+    assert!(early.is_err(), "the first was there before: {early:?}");
+    setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    first.await.expect("no panic").expect("answered");
+    assert_eq!(setup.server.hears().await["id"], 3);
+    third.abort();
 }
 
 #[tokio::test]
