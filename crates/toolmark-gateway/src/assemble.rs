@@ -25,7 +25,8 @@ use toolmark_policy::pattern::Glob;
 use toolmark_runtime::{Task, TaskName, Tasks, Workspace, WorkspaceBuilder};
 
 use crate::baselines::{self, BaselineMissing, Baselines};
-use crate::opinions::{self, Opinions};
+use crate::files::Files;
+use crate::opinions;
 
 /// The largest file with policies or a baseline that is read.
 const MOST_BYTES: u64 = 16 << 20;
@@ -125,7 +126,19 @@ pub fn workspace(
     surroundings: &Surroundings<'_>,
     strictness: Strictness,
 ) -> Result<Workspace, AssembleError> {
-    built(collected(config, None, &catalog, pins, surroundings, strictness), catalog)
+    workspace_keeping(config, catalog, pins, surroundings, strictness, &Files::default())
+}
+
+/// The same by what the files that the configuration names said when it was taken over.
+pub(crate) fn workspace_keeping(
+    config: &Config,
+    catalog: Catalog,
+    pins: Pins,
+    surroundings: &Surroundings<'_>,
+    strictness: Strictness,
+    files: &Files,
+) -> Result<Workspace, AssembleError> {
+    built(collected(config, None, &catalog, pins, (surroundings, files), strictness), catalog)
 }
 
 /// The same with the text of Cedar policies that are in no file.
@@ -136,7 +149,7 @@ pub(crate) fn workspace_trying(
     pins: Pins,
     surroundings: &Surroundings<'_>,
 ) -> Result<Workspace, AssembleError> {
-    built(collected(config, cedar, &catalog, pins, surroundings, Strictness::Running), catalog)
+    built(collected(config, cedar, &catalog, pins, (surroundings, &Files::default()), Strictness::Running), catalog)
 }
 
 fn built(
@@ -157,13 +170,14 @@ fn built(
 ///
 /// # Errors
 /// [`AssembleError`] with every problem of policies, tasks and baselines.
-pub fn rules(
+pub(crate) fn rules(
     config: &Config,
     catalog: &Catalog,
     pins: Pins,
     surroundings: &Surroundings<'_>,
+    files: &Files,
 ) -> Result<WorkspaceBuilder, AssembleError> {
-    let (builder, problems) = collected(config, None, catalog, pins, surroundings, Strictness::Running);
+    let (builder, problems) = collected(config, None, catalog, pins, (surroundings, files), Strictness::Running);
     if problems.is_empty() { Ok(builder) } else { Err(AssembleError { problems }) }
 }
 
@@ -172,12 +186,12 @@ fn collected(
     cedar: Option<&str>,
     catalog: &Catalog,
     pins: Pins,
-    surroundings: &Surroundings<'_>,
+    (surroundings, files): (&Surroundings<'_>, &Files),
     strictness: Strictness,
 ) -> (WorkspaceBuilder, Vec<Problem>) {
     let mut problems = Vec::new();
-    let tasks = tasks(config, surroundings, &mut problems);
-    let mut policy = policy(config, catalog, surroundings, strictness, &mut problems);
+    let tasks = tasks(config, surroundings, files, &mut problems);
+    let mut policy = policy(config, catalog, (surroundings.directory, files), strictness, &mut problems);
     if let Some(text) = cedar {
         policy = policy.cedar("cedar", text);
     }
@@ -199,7 +213,7 @@ fn collected(
         builder = of_pack(builder, (name, pack), checked, strictness, &tasks, surroundings, &mut problems);
     }
     if let Some(named) = &config.behavior.opinions {
-        match Opinions::read(&surroundings.directory.join(named)) {
+        match files.opinions(&surroundings.directory.join(named)) {
             Ok(opinions) => {
                 for tool in catalog.tools() {
                     let against = opinions.against(tool);
@@ -272,7 +286,7 @@ fn of_pack(
     builder
 }
 
-fn tasks(config: &Config, surroundings: &Surroundings<'_>, problems: &mut Vec<Problem>) -> Tasks {
+fn tasks(config: &Config, surroundings: &Surroundings<'_>, files: &Files, problems: &mut Vec<Problem>) -> Tasks {
     let mut tasks = Tasks::default();
     for (name, task) in &config.tasks {
         let parsed = match name.as_str().parse::<TaskName>() {
@@ -288,7 +302,9 @@ fn tasks(config: &Config, surroundings: &Surroundings<'_>, problems: &mut Vec<Pr
                 Some(kept) => surroundings.baselines.get(kept).cloned().ok_or_else(|| {
                     BaselineMissing { task: visible(name.as_str(), 100), name: visible(kept, 100) }.report()
                 }),
-                None => read(surroundings, &format!("the task `{name}`"), named).map_err(|error| error.report()),
+                None => files
+                    .text(surroundings.directory, &format!("the task `{name}`"), named)
+                    .map_err(|error| error.report()),
             };
             let refused = match text {
                 Err(report) => Some(report),
@@ -311,7 +327,7 @@ fn tasks(config: &Config, surroundings: &Surroundings<'_>, problems: &mut Vec<Pr
 fn policy(
     config: &Config,
     catalog: &Catalog,
-    surroundings: &Surroundings<'_>,
+    (directory, files): (&Path, &Files),
     strictness: Strictness,
     problems: &mut Vec<Problem>,
 ) -> PolicyConfig {
@@ -322,13 +338,13 @@ fn policy(
         }
     }
     for pattern in &config.policy.cedar.0 {
-        let paths = matching(surroundings.directory, pattern);
+        let paths = files.matching(directory, pattern);
         if paths.is_empty() {
             problems.push(Problem::refused(NoPolicyFile(visible(pattern, 300)).report(), None));
         }
         for path in paths {
             let label = path.display().to_string();
-            match read(surroundings, "`[policy]`", &label) {
+            match files.text(directory, "`[policy]`", &label) {
                 Ok(text) => policy = policy.cedar(label, text),
                 Err(error) => problems.push(Problem::refused(error.report(), None)),
             }
@@ -351,10 +367,6 @@ pub(crate) fn matching(directory: &Path, pattern: &str) -> Vec<PathBuf> {
     // What is named so and cannot be read, such as a link that leads nowhere, is an error later; it is never skipped.
     let found: BTreeSet<PathBuf> = entries.filter(|path| !path.is_dir() && named(path)).collect();
     found.into_iter().collect()
-}
-
-fn read(surroundings: &Surroundings<'_>, owner: &str, path: &str) -> Result<String, FileMissing> {
-    read_file(surroundings.directory, owner, path)
 }
 
 /// Reads a file that the configuration names.

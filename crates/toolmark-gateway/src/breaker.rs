@@ -23,6 +23,8 @@ struct State {
     rest: Duration,
     /// Until when nobody is let through; whoever comes after is the one that tries.
     until: Option<Instant>,
+    /// One was let through, and nobody knows yet what became of it.
+    tried: bool,
 }
 
 /// A server that rests.
@@ -64,6 +66,7 @@ impl Breaker {
             Some(_) => {
                 // This one tries. The others wait for what becomes of it, or for as long again.
                 state.until = Some(now + state.rest);
+                state.tried = true;
                 Ok(())
             }
         }
@@ -78,7 +81,7 @@ impl Breaker {
         state.until.and_then(|until| until.checked_duration_since(now))
     }
 
-    /// A call was answered, whatever the answer.
+    /// A call was answered, whatever the answer; or another server is there than the one whose calls were counted.
     pub(crate) fn answered(&self) {
         if !self.failing.load(Ordering::Relaxed) {
             return;
@@ -101,6 +104,10 @@ impl Breaker {
             return false;
         }
         let first = state.until.is_none();
+        // Calls that were under way when the rest began end with it, and say nothing new.
+        if !first && !std::mem::take(&mut state.tried) {
+            return false;
+        }
         if !first {
             state.rest = (state.rest * 2).min(LONGEST);
         }
@@ -111,7 +118,7 @@ impl Breaker {
 
 impl State {
     fn new(settings: (u32, Duration)) -> Self {
-        Self { settings, failures: 0, rest: settings.1, until: None }
+        Self { settings, failures: 0, rest: settings.1, until: None, tried: false }
     }
 }
 
@@ -152,6 +159,16 @@ mod tests {
         assert_eq!(breaker.admit(start + REST), Ok(()));
         assert!(!breaker.failed(start + REST));
         assert_eq!(breaker.admit(start + REST), Err(Resting { failures: 2, left: REST * 2 }));
+    }
+
+    #[test]
+    fn calls_that_fail_together_make_no_rest_longer() {
+        let (breaker, start) = (Breaker::new(2, REST), Instant::now());
+        assert_eq!((0..20).filter(|_| breaker.failed(start)).count(), 1);
+        assert_eq!(breaker.admit(start), Err(Resting { failures: 20, left: REST }));
+        assert_eq!(breaker.admit(start + REST), Ok(()), "one tries");
+        assert!(!breaker.failed(start + REST));
+        assert_eq!(breaker.admit(start + REST).expect_err("it rests").left, REST * 2);
     }
 
     #[test]

@@ -30,6 +30,7 @@ use crate::approvals::ApprovalsError;
 use crate::assemble::Strictness;
 use crate::audit::{AuditRecorder, Ids};
 use crate::baselines::{self, Baselines};
+use crate::files::Files;
 use crate::gateway::{Gateway, State, assembled, tell_problems};
 use crate::labels::Labels;
 use crate::listing::Listed;
@@ -244,6 +245,7 @@ impl GatewayBuilder {
             packs: packs.into_iter().map(|(name, pack)| (name, Arc::new(pack))).collect(),
             listed,
             baselines: self.baselines.clone(),
+            files: Files::default(),
             labels: Arc::new(Labels::of(&self.config)),
             unsaved: HashSet::new(),
         };
@@ -290,9 +292,10 @@ impl GatewayBuilder {
         let built = self.built.into_iter().map(|pack| (pack.name().clone(), pack));
         let packs: HashMap<_, _> = built.chain(configured).map(|(name, pack)| (name, Arc::new(pack))).collect();
         let listed = with_locked(self.listed, self.lock.as_ref(), &packs);
-        let (baselines, unsaved) = (self.baselines, HashSet::new());
+        let (baselines, files, unsaved) = (self.baselines, Files::default(), HashSet::new());
         let labels = Arc::new(Labels::read(&self.config, &self.directory).map_err(StartGatewayError::new)?);
-        let state = State { config: Arc::new(self.config), lock: self.lock, packs, listed, baselines, labels, unsaved };
+        let (config, lock) = (Arc::new(self.config), self.lock);
+        let state = State { config, lock, packs, listed, baselines, files, labels, unsaved };
         let workspace = assembled(&state, &self.pins, &self.directory, None, Strictness::Running)
             .map_err(|error| StartGatewayError::new(error.problems().to_vec()))?;
         tell_problems(workspace.catalog(), None);

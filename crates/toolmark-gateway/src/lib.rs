@@ -19,6 +19,7 @@ mod console;
 mod cors;
 pub mod credentials;
 pub mod demo;
+mod files;
 mod gateway;
 mod https;
 mod identity;

@@ -64,13 +64,8 @@ impl Names {
 
     /// The names of tools for one client. Names in another way than the usual one are kept apart: what one address wants must not rename
     /// the tools of another.
-    pub(crate) fn table(
-        &self,
-        catalog: &Catalog,
-        profile: &Profile,
-        mode: Mode,
-        usual: Mode,
-    ) -> Result<ExposedTable, ExposeError> {
+    /// One that must be bare while another has its name gets none.
+    pub(crate) fn table(&self, catalog: &Catalog, profile: &Profile, mode: Mode, usual: Mode) -> ExposedTable {
         let client = profile.name().as_str();
         let kept = match mode == usual {
             // As names were written down before ways were kept apart, so that those stay what they are.
@@ -80,14 +75,19 @@ impl Names {
         let scope = NameScope::new(&kept, profile.server());
         let mut state = self.state();
         let known = state.published.entry(scope.clone()).or_default();
-        let table = ExposedTable::build(catalog, profile, mode, known)?;
+        let (table, refused) = ExposedTable::build_partly(catalog, profile, mode, known);
         let published = table.published();
         if published != *known {
             *known = published;
             state.unsaved.insert(scope);
             self.bell.notify_one();
         }
-        Ok(table)
+        for tool in refused.iter().flat_map(ExposeError::tools) {
+            if state.told.insert(format!("tool {kept} {tool}")) {
+                tracing::error!(tool, client, "it must be bare and another has its name: it is left out");
+            }
+        }
+        table
     }
 
     /// The names of other things. A name stays until somebody wants names of another kind; whoever was first with one keeps it.

@@ -106,8 +106,8 @@ struct Tuning {
 
 /// What a pack tells the gateway.
 pub(crate) enum News {
-    /// Its lists, new or again, and the connection that they came over; it waits until they are taken in.
-    Listed(Arc<PackHandle>, Box<Listed>, Arc<Upstream>, oneshot::Sender<()>),
+    /// Its lists, new or again, and the connection that they came over; it waits until they are taken in, or hears why they are not.
+    Listed(Arc<PackHandle>, Box<Listed>, Arc<Upstream>, oneshot::Sender<Result<(), String>>),
     /// It came or went.
     State,
     /// One of its resources changed.
@@ -319,6 +319,11 @@ impl PackHandle {
         if self.stop.is_cancelled() {
             self.upstream.store(None);
         }
+    }
+
+    /// Lets no call go to it until it is opened again: it offers something else than what calls are judged by.
+    pub(crate) fn shut(&self) {
+        self.upstream.store(None);
     }
 
     /// Whether calls may go to it.

@@ -11,7 +11,7 @@ use toolmark_core::behavior::KnownBehavior;
 use toolmark_core::catalog::{Catalog, CatalogBuilder};
 use toolmark_core::display::{LanguageTag, Languages, Layer};
 use toolmark_core::explain::{Code, Explain};
-use toolmark_core::exposure::{ExposeError, Exposed, ExposedTable, ParseProfileError, Profile, ProfileName};
+use toolmark_core::exposure::{Exposed, ExposedTable, ParseProfileError, Profile, ProfileName};
 use toolmark_core::names::CanonicalName;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
@@ -63,9 +63,6 @@ type Asked = (Said, Option<Languages>);
 /// An address at which nothing can be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// Tools cannot be given names.
-    #[error(transparent)]
-    Names(#[from] ExposeError),
     /// The profile leaves no room for names.
     #[error(transparent)]
     Profile(#[from] ParseProfileError),
@@ -119,7 +116,7 @@ impl View {
             }
         };
         let catalog = catalog(snapshot, written);
-        let table = snapshot.exposed_names().table(&catalog, &profile, mode, config.names.exposure)?;
+        let table = snapshot.exposed_names().table(&catalog, &profile, mode, config.names.exposure);
         let listed_by =
             |name: Option<&str>| Listed::of(config.tasks.iter().find(|(own, _)| Some(own.as_str()) == name));
         let (listed, narrowed) = (listed_by(task_name), listed_by(name.narrowed.as_deref()));
@@ -253,7 +250,6 @@ impl ViewError {
 impl Explain for ViewError {
     fn code(&self) -> Code {
         match self {
-            Self::Names(error) => error.code(),
             Self::Profile(error) => error.code(),
             Self::Task(error) => error.code(),
             Self::Gone { .. } => Code::new("address-gone"),
@@ -262,7 +258,6 @@ impl Explain for ViewError {
 
     fn why(&self) -> String {
         match self {
-            Self::Names(error) => error.why(),
             Self::Profile(error) => error.why(),
             Self::Task(error) => error.why(),
             Self::Gone { .. } => "the configuration changed; without it, calls would be judged by nothing".into(),
@@ -271,7 +266,6 @@ impl Explain for ViewError {
 
     fn fix(&self) -> String {
         match self {
-            Self::Names(error) => error.fix(),
             Self::Profile(error) => error.fix(),
             Self::Task(error) => error.fix(),
             Self::Gone { .. } => "connect to an address that the configuration has, or put it back".into(),

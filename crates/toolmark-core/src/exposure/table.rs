@@ -152,6 +152,20 @@ impl ExposedTable {
     /// # Errors
     /// [`ExposeError`] with every tool that gets none; only [`Mode::Bare`] can fail for a collision.
     pub fn build(catalog: &Catalog, profile: &Profile, mode: Mode, published: &Published) -> Result<Self, ExposeError> {
+        match Self::build_partly(catalog, profile, mode, published) {
+            (table, None) => Ok(table),
+            (_, Some(refused)) => Err(refused),
+        }
+    }
+
+    /// The same without the tools that get no name, and which they are: a tool that comes later must not take the others down.
+    #[must_use]
+    pub fn build_partly(
+        catalog: &Catalog,
+        profile: &Profile,
+        mode: Mode,
+        published: &Published,
+    ) -> (Self, Option<ExposeError>) {
         let mut taken = Taken(HashMap::with_capacity(catalog.len()));
         let mut named: Vec<(ToolRef, Cow<'_, str>)> = Vec::with_capacity(catalog.len());
         // Names that were published stay reserved, whether their tool is there or not.
@@ -196,10 +210,8 @@ impl ExposedTable {
                 }),
             }
         }
-        if !refused.is_empty() {
-            return Err(ExposeError { profile: profile.name(), refused });
-        }
-        Ok(Self::assemble(catalog, profile, named, published))
+        let refused = (!refused.is_empty()).then(|| ExposeError { profile: profile.name(), refused });
+        (Self::assemble(catalog, profile, named, published), refused)
     }
 
     fn assemble(catalog: &Catalog, profile: &Profile, named: Vec<(ToolRef, Cow<'_, str>)>, before: &Published) -> Self {

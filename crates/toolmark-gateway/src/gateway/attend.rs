@@ -8,8 +8,9 @@ use tokio::sync::mpsc;
 use toolmark_core::names::PackName;
 use toolmark_mcp::downstream::Changed;
 use toolmark_mcp::upstream::Upstream;
+use toolmark_runtime::Workspace;
 
-use super::Gateway;
+use super::{Gateway, State};
 use crate::listing::Listed;
 use crate::offers;
 use crate::pack::{News, PackHandle, PackState};
@@ -27,8 +28,8 @@ impl Gateway {
             while let Some(news) = next {
                 match news {
                     News::Listed(pack, listed, upstream, done) => {
+                        taken.push((pack.name().clone(), done));
                         lists.push((pack, *listed, upstream));
-                        taken.push(done);
                     }
                     News::Resource(pack, uri) => {
                         // Each client hears of the address that it watches.
@@ -48,14 +49,14 @@ impl Gateway {
                     None => None,
                 };
             }
-            let renewed = self.take_in(lists);
+            let (renewed, refused) = self.take_in(lists);
             if moved && !renewed {
                 let state = self.state();
                 let workspace = Arc::clone(self.snapshot().shared_workspace());
                 self.current.store(Arc::new(self.snapshot_of(&state, workspace)));
             }
-            for done in taken {
-                let _ = done.send(());
+            for (pack, done) in taken {
+                let _ = done.send(refused.get(&pack).cloned().map_or(Ok(()), Err));
             }
         }
     }
@@ -65,77 +66,104 @@ impl Gateway {
         self.state().packs.values().filter(|pack| pack.state() == PackState::Starting).count()
     }
 
-    /// Makes the snapshot in which packs offer this, if anything is new, and lets calls go to them. True when there is one.
-    fn take_in(&self, lists: Vec<(Arc<PackHandle>, Listed, Arc<Upstream>)>) -> bool {
+    /// Makes the snapshot in which packs offer this, if anything is new, and lets calls go to them. Says whether there is one, and which packs
+    /// offer something that cannot be used: no call goes to them, and what they offered before stays listed.
+    fn take_in(&self, lists: Vec<(Arc<PackHandle>, Listed, Arc<Upstream>)>) -> (bool, BTreeMap<PackName, String>) {
         let mut state = self.state();
         let before = state.listed.clone();
-        let mut opened = Vec::new();
+        let (mut new, mut opened) = (BTreeMap::new(), Vec::new());
         for (pack, listed, upstream) in lists {
             let name = pack.name();
             // One that was replaced in the meantime has nothing to say any more.
-            let current = state.packs.get(name).is_some_and(|current| Arc::ptr_eq(current, &pack));
-            if current && state.listed.get(name).is_none_or(|known| **known != listed) {
-                let told = state.listed.get(name).map(|known| offers::problems(name, known)).unwrap_or_default();
+            if !state.packs.get(name).is_some_and(|current| Arc::ptr_eq(current, &pack)) {
+                continue;
+            }
+            if before.get(name).is_none_or(|known| **known != listed) {
+                let told = before.get(name).map(|known| offers::problems(name, known)).unwrap_or_default();
                 for problem in offers::problems(name, &listed).iter().filter(|problem| !told.contains(problem)) {
                     tracing::warn!("{problem}");
                 }
-                state.listed.insert(name.clone(), Arc::new(listed));
-                state.unsaved.insert(name.clone());
+                new.insert(name.clone(), Arc::new(listed));
+            } else {
+                new.remove(name);
             }
-            if current {
-                opened.push((pack, upstream));
-            }
+            opened.push((pack, upstream));
         }
+        let (workspace, refused) =
+            if new.is_empty() { (None, BTreeMap::new()) } else { self.fit(&mut state, &mut new) };
         // Who sees tools may call them: it is open a moment before they are seen, and no call is judged by what was known before for longer.
-        let open = || opened.into_iter().for_each(|(pack, upstream)| pack.open(upstream));
-        let new: Vec<PackName> = state
-            .listed
-            .iter()
-            .filter(|(name, own)| before.get(*name) != Some(*own))
-            .map(|(name, _)| name.clone())
-            .collect();
-        if new.is_empty() {
+        let open = || {
+            for (pack, upstream) in opened {
+                if refused.contains_key(pack.name()) { pack.shut() } else { pack.open(upstream) }
+            }
+        };
+        let Some(workspace) = workspace else {
             open();
-            return false;
-        }
+            return (false, refused);
+        };
+        state.unsaved.extend(new.keys().cloned());
         self.names.bell().notify_one();
-        match self.workspace_of(&state) {
-            Ok(workspace) => {
-                self.look_at_pins(&state, &workspace);
-                let snapshot = Arc::new(self.snapshot_of(&state, Arc::new(workspace)));
-                open();
-                self.current.store(snapshot);
-                let empty = Arc::new(Listed::default());
-                let differs = |has: fn(&Listed, &Listed) -> bool| {
-                    new.iter().any(|name| {
-                        let of = |all: &BTreeMap<PackName, Arc<Listed>>| Arc::clone(all.get(name).unwrap_or(&empty));
-                        has(&of(&before), &of(&state.listed))
-                    })
-                };
-                let changed = [
-                    (Changed::Tools, differs(|one, other| one.tools != other.tools)),
-                    (Changed::Prompts, differs(|one, other| one.prompts != other.prompts)),
-                    (
-                        Changed::Resources,
-                        differs(|one, other| one.resources != other.resources || one.templates != other.templates),
-                    ),
-                ];
-                drop(state);
-                self.tell(changed.into_iter().filter_map(|(what, changed)| changed.then_some(what)));
-                true
-            }
-            // What was there goes on: half a policy protects less than an old list.
-            Err(error) => {
-                for problem in error.problems() {
-                    tracing::error!("new lists are not used: {problem}");
+        self.look_at_pins(&state, &workspace);
+        let snapshot = Arc::new(self.snapshot_of(&state, Arc::new(workspace)));
+        open();
+        self.current.store(snapshot);
+        let empty = Arc::new(Listed::default());
+        let differs = |has: fn(&Listed, &Listed) -> bool| {
+            new.iter().any(|(name, own)| has(before.get(name).unwrap_or(&empty), own))
+        };
+        let changed = [
+            (Changed::Tools, differs(|one, other| one.tools != other.tools)),
+            (Changed::Prompts, differs(|one, other| one.prompts != other.prompts)),
+            (
+                Changed::Resources,
+                differs(|one, other| one.resources != other.resources || one.templates != other.templates),
+            ),
+        ];
+        drop(state);
+        self.tell(changed.into_iter().filter_map(|(what, changed)| changed.then_some(what)));
+        (true, refused)
+    }
+
+    /// Puts new lists into the state, and makes what judges calls with them. Where that cannot be, because of a rule that would mean several
+    /// tools for example, each is put in by itself, in the order of the configuration: one pack must not keep out the others, nor go on
+    /// under what it listed before. Left in `new` are those that fit.
+    fn fit(
+        &self,
+        state: &mut State,
+        new: &mut BTreeMap<PackName, Arc<Listed>>,
+    ) -> (Option<Workspace>, BTreeMap<PackName, String>) {
+        let before = state.listed.clone();
+        state.listed.extend(new.iter().map(|(name, own)| (name.clone(), Arc::clone(own))));
+        if let Ok(workspace) = self.workspace_of(state) {
+            return (Some(workspace), BTreeMap::new());
+        }
+        state.listed = before;
+        let (mut made, mut refused) = (None, BTreeMap::new());
+        let place = |name: &PackName| state.config.packs.iter().position(|(own, _)| own == name).unwrap_or(usize::MAX);
+        let mut names: Vec<(usize, PackName)> = new.keys().map(|name| (place(name), name.clone())).collect();
+        names.sort();
+        for (_, name) in names {
+            let Some(own) = new.get(&name).cloned() else { continue };
+            let known = state.listed.insert(name.clone(), own);
+            match self.workspace_of(state) {
+                Ok(workspace) => made = Some(workspace),
+                Err(error) => {
+                    for problem in error.problems() {
+                        tracing::error!(pack = %name, "what it lists is not used: {problem}");
+                    }
+                    match known {
+                        Some(known) => state.listed.insert(name.clone(), known),
+                        None => state.listed.remove(&name),
+                    };
+                    let why = error
+                        .problems()
+                        .first()
+                        .map_or_else(|| error.to_string(), |problem| problem.report().what().to_owned());
+                    new.remove(&name);
+                    refused.insert(name, format!("what it lists cannot be used: {why}"));
                 }
-                state.listed = before;
-                for name in &new {
-                    state.unsaved.remove(name);
-                }
-                open();
-                false
             }
         }
+        (made, refused)
     }
 }

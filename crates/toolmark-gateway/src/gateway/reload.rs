@@ -14,6 +14,7 @@ use toolmark_mcp::downstream::Changed;
 use super::{Gateway, State};
 use crate::baselines::{self, Baselines};
 use crate::builder::{StartGatewayError, handles};
+use crate::files::Files;
 use crate::labels::Labels;
 use crate::listing::Listed;
 use crate::pack::PackHandle;
@@ -111,7 +112,8 @@ impl Gateway {
                 reloaded.later.extend((!same).then_some(part));
             }
             let unsaved = std::mem::take(&mut state.unsaved);
-            let new = State { config: Arc::new(config), lock, packs, listed, baselines, labels, unsaved };
+            let (config, files) = (Arc::new(config), Files::default());
+            let new = State { config, lock, packs, listed, baselines, files, labels, unsaved };
             let workspace = match self.workspace_of(&new) {
                 Ok(workspace) => Arc::new(workspace),
                 Err(error) => {

@@ -16,6 +16,7 @@ use toolmark_runtime::{Workspace, WorkspaceBuilder};
 use super::Gateway;
 use crate::assemble::{self, AssembleError, Strictness, Surroundings};
 use crate::baselines::Baselines;
+use crate::files::Files;
 use crate::labels::Labels;
 use crate::listing::Listed;
 use crate::pack::PackHandle;
@@ -30,6 +31,8 @@ pub(crate) struct State {
     pub(crate) listed: BTreeMap<PackName, Arc<Listed>>,
     /// The baselines that tasks take from the store, as they were when the configuration was read.
     pub(crate) baselines: Baselines,
+    /// What the files said that the configuration names.
+    pub(crate) files: Files,
     /// What people call things.
     pub(crate) labels: Arc<Labels>,
     /// Packs whose lists are not written down yet.
@@ -67,7 +70,7 @@ impl Gateway {
         let (directory, baselines) = (self.directory.as_path(), &state.baselines);
         let surroundings = Surroundings { directory, environment: &environment, baselines, effects };
         let pins = Pins::new(state.lock.clone()).accepted(self.pins.accepted());
-        assemble::rules(&state.config, self.snapshot().workspace().catalog(), pins, &surroundings)
+        assemble::rules(&state.config, self.snapshot().workspace().catalog(), pins, &surroundings, &state.files)
     }
 
     pub(crate) fn snapshot_of(&self, state: &State, workspace: Arc<Workspace>) -> Snapshot {
@@ -109,7 +112,7 @@ pub(crate) fn assembled(
     let environment = |name: &str| std::env::var(name).ok();
     let surroundings = Surroundings { directory, environment: &environment, baselines: &state.baselines, effects };
     let pins = Pins::new(state.lock.clone()).accepted(pins.accepted());
-    assemble::workspace(&state.config, state.catalog(), pins, &surroundings, strictness)
+    assemble::workspace_keeping(&state.config, state.catalog(), pins, &surroundings, strictness, &state.files)
 }
 
 #[cfg(test)]

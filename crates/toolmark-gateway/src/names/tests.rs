@@ -93,7 +93,7 @@ fn names_in_another_way_are_kept_apart_and_those_in_the_usual_one_stay() {
     let catalog = Catalog::builder().pack(pack).build_partly();
     let (names, profile) = (Names::default(), Profile::new(toolmark_core::exposure::ProfileName::Generic));
     let listed = |mode: Mode| {
-        let table = names.table(&catalog, &profile, mode, Mode::Auto).unwrap();
+        let table = names.table(&catalog, &profile, mode, Mode::Auto);
         table.listed().map(|row| row.name.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(listed(Mode::Auto), ["search"]);

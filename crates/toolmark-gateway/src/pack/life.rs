@@ -70,6 +70,8 @@ enum Seems {
     There,
     /// It says nothing.
     Silent,
+    /// It is there, and what it lists cannot be used as things are.
+    Refused,
     /// It is not there.
     Gone,
 }
@@ -115,6 +117,8 @@ impl PackHandle {
             tokio::select! {
                 () = self.stop.cancelled() => return,
                 () = tokio::time::sleep(wait) => {}
+                // What the operator has changed may be what was in its way.
+                () = self.tuned.notified() => {}
             }
             wait = (wait * 2).min(WAIT.1);
             self.restarts.fetch_add(1, Ordering::Relaxed);
@@ -163,6 +167,8 @@ impl PackHandle {
             upstream.close().await;
             return "the gateway is stopping".into();
         }
+        // What failed before failed with another.
+        self.breaker.answered();
         self.set(PackState::Ready);
         tracing::info!(target: LOG, pack = %self.name, restarts = self.restarts(), "a server is ready");
         life.ready = Some(Instant::now());
@@ -185,7 +191,7 @@ impl PackHandle {
                 () = looks.is_due() => {
                     match self.look_again(upstream, news).await {
                         Ok(good_for) => looks = Looks::done(good_for, self.refresh()),
-                        Err(unseen) if self.is_gone(&unseen) && looks.doubted => {
+                        Err(unseen) if self.is_gone(&unseen) && (looks.doubted || unseen.seems == Seems::Refused) => {
                             self.leave(upstream).await;
                             return unseen.why;
                         }
@@ -247,7 +253,7 @@ impl PackHandle {
         match unseen.seems {
             Seems::There => false,
             Seems::Silent => self.is_elsewhere(),
-            Seems::Gone => true,
+            Seems::Refused | Seems::Gone => true,
         }
     }
 
@@ -283,8 +289,10 @@ impl PackHandle {
         let (taken, waits) = oneshot::channel();
         let _ = news.send(News::Listed(Arc::clone(self), Box::new(listed), Arc::clone(upstream), taken)).await;
         // A pack is ready when clients see its tools. A gateway that is gone takes nothing in.
-        let _ = waits.await;
-        Ok(good_for)
+        match waits.await {
+            Ok(Err(why)) => Err(Unseen { why, seems: Seems::Refused }),
+            Ok(Ok(())) | Err(_) => Ok(good_for),
+        }
     }
 
     fn late(&self) -> Unseen {

@@ -157,7 +157,7 @@ impl Short {
                 match news {
                     News::Listed(pack, _, upstream, taken) => {
                         pack.open(upstream);
-                        let _ = taken.send(());
+                        let _ = taken.send(Ok(()));
                     }
                     News::State => changed.send(watched.state()).expect("the test listens"),
                     News::Resource(..) => {}

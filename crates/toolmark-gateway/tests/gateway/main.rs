@@ -14,6 +14,7 @@ mod packs;
 mod pins;
 mod questions;
 mod raw;
+mod refused;
 mod reload;
 mod replaced;
 mod resources;

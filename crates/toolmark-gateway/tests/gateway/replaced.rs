@@ -28,7 +28,7 @@ use crate::support::{Client, Running, call, read, store, text};
 
 /// What a server is like.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kind {
+pub(crate) struct Kind {
     /// It is of the old era.
     sessions: bool,
     /// It tells of changes in a stream.
@@ -40,24 +40,24 @@ struct Kind {
 }
 
 /// A server that can be killed, with everything that is connected to it.
-struct Deployed {
-    address: SocketAddr,
+pub(crate) struct Deployed {
+    pub(crate) address: SocketAddr,
     stop: CancellationToken,
-    own: Arc<Own>,
+    pub(crate) own: Arc<Own>,
 }
 
-struct Own {
+pub(crate) struct Own {
     kind: Kind,
     tools: Mutex<Value>,
     lists: AtomicUsize,
-    calls: AtomicUsize,
+    pub(crate) calls: AtomicUsize,
     session: String,
 }
 
 type Body = BoxBody<Bytes, Infallible>;
 
 impl Deployed {
-    async fn new(kind: Kind, tools: &[(&str, &str)]) -> Self {
+    pub(crate) async fn new(kind: Kind, tools: &[(&str, &str)]) -> Self {
         Self::at((Ipv4Addr::LOCALHOST, 0).into(), kind, tools).await
     }
 
@@ -95,7 +95,7 @@ impl Deployed {
     }
 
     /// What it lists from now on, without saying so.
-    fn lists(&self, tools: &[(&str, &str)]) {
+    pub(crate) fn lists(&self, tools: &[(&str, &str)]) {
         let tool = |(name, description): &(&str, &str)| {
             json!({"name": name, "description": description, "inputSchema": {"type": "object"},
                    "annotations": {"readOnlyHint": true}})
@@ -194,7 +194,7 @@ fn open() -> Response<Body> {
 }
 
 /// Waits until something is so; gives up only so that a broken test ends.
-async fn until(what: &str, holds: impl Fn() -> bool) {
+pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..1_500 {
         if holds() {
             return;
@@ -204,17 +204,17 @@ async fn until(what: &str, holds: impl Fn() -> bool) {
     panic!("never: {what}");
 }
 
-async fn tools(client: &Client) -> Vec<Value> {
+pub(crate) async fn tools(client: &Client) -> Vec<Value> {
     let tools = client.list_all_tools().await.expect("tools");
     tools.iter().map(|tool| serde_json::to_value(tool).expect("JSON")).collect()
 }
 
-async fn names(client: &Client) -> Vec<String> {
+pub(crate) async fn names(client: &Client) -> Vec<String> {
     tools(client).await.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
 }
 
 /// Waits until a client sees exactly these.
-async fn lists(client: &Client, wanted: &[&str]) {
+pub(crate) async fn lists(client: &Client, wanted: &[&str]) {
     for _ in 0..1_500 {
         if names(client).await == wanted {
             return;
@@ -225,7 +225,7 @@ async fn lists(client: &Client, wanted: &[&str]) {
 }
 
 /// A client whose user cannot be asked.
-async fn mute(gateway: &Running) -> Client {
+pub(crate) async fn mute(gateway: &Running) -> Client {
     let transport = StreamableHttpClientTransport::from_uri(format!("http://{}/mcp", gateway.address));
     let mode = rmcp::ClientLifecycleMode::Initialize;
     Person::mute().serve_with_lifecycle(transport, mode).await.expect("the gateway answers")
