@@ -106,8 +106,9 @@ struct Tuning {
 
 /// What a pack tells the gateway.
 pub(crate) enum News {
-    /// Its lists, new or again, and the connection that they came over; it waits until they are taken in, or hears why they are not.
-    Listed(Arc<PackHandle>, Box<Listed>, Arc<Upstream>, oneshot::Sender<Result<(), String>>),
+    /// Its lists, new or again, and the connection that they came over; it waits until they are taken in and hears whether they are new, or
+    /// why they cannot be used.
+    Listed(Arc<PackHandle>, Box<Listed>, Arc<Upstream>, oneshot::Sender<Result<bool, String>>),
     /// It came or went.
     State,
     /// One of its resources changed.

@@ -94,6 +94,14 @@ impl Serve {
         Self::bind_within(gateway, address, user, ConnectionLimits::default()).await
     }
 
+    /// Whether an address is free. Whoever finds that out before servers are started need not end them again.
+    ///
+    /// # Errors
+    /// [`ServeError::Listen`] when somebody else listens there.
+    pub async fn is_free(address: SocketAddr) -> Result<(), ServeError> {
+        TcpListener::bind(address).await.map(drop).map_err(|error| ServeError::Listen { address, error })
+    }
+
     /// The same with other limits for connections.
     ///
     /// # Errors

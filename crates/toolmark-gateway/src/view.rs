@@ -332,7 +332,7 @@ impl Said {
 pub(crate) const MOST_LANGUAGES: usize = 32;
 
 /// What only we say of a tool. A publisher that says it is not repeated: it would be believed to be ours.
-const OURS: [&str; 5] =
+pub(crate) const OURS: [&str; 5] =
     ["dev.toolmark/identity", "dev.toolmark/behavior", "dev.toolmark/pack", "dev.toolmark/pin", "dev.toolmark/names"];
 
 /// A tool as clients see it: everything its publisher said, under the exposed name, with as much of what we know in `_meta` as

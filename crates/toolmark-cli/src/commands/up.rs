@@ -85,6 +85,7 @@ async fn serve(
     } else {
         String::new()
     };
+    Serve::is_free(listen).await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
     let gateway = start(written, store, sink, vault, options, None).await?;
     spans.connect(&gateway);
     let serve = match Serve::bind_for(Arc::clone(&gateway), listen, &who::name(None)).await {

@@ -1,6 +1,6 @@
 //! What do packs say, and what comes of it? Lists that are new make a new snapshot, and clients hear what changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,14 +49,14 @@ impl Gateway {
                     None => None,
                 };
             }
-            let (renewed, refused) = self.take_in(lists);
-            if moved && !renewed {
+            let (changed, refused) = self.take_in(lists);
+            if moved && changed.is_empty() {
                 let state = self.state();
                 let workspace = Arc::clone(self.snapshot().shared_workspace());
                 self.current.store(Arc::new(self.snapshot_of(&state, workspace)));
             }
             for (pack, done) in taken {
-                let _ = done.send(refused.get(&pack).cloned().map_or(Ok(()), Err));
+                let _ = done.send(refused.get(&pack).cloned().map_or(Ok(changed.contains(&pack)), Err));
             }
         }
     }
@@ -66,9 +66,12 @@ impl Gateway {
         self.state().packs.values().filter(|pack| pack.state() == PackState::Starting).count()
     }
 
-    /// Makes the snapshot in which packs offer this, if anything is new, and lets calls go to them. Says whether there is one, and which packs
-    /// offer something that cannot be used: no call goes to them, and what they offered before stays listed.
-    fn take_in(&self, lists: Vec<(Arc<PackHandle>, Listed, Arc<Upstream>)>) -> (bool, BTreeMap<PackName, String>) {
+    /// Makes the snapshot in which packs offer this, if anything is new, and lets calls go to them. Says which packs offer something new, and
+    /// which something that cannot be used: no call goes to those, and what they offered before stays listed.
+    fn take_in(
+        &self,
+        lists: Vec<(Arc<PackHandle>, Listed, Arc<Upstream>)>,
+    ) -> (BTreeSet<PackName>, BTreeMap<PackName, String>) {
         let mut state = self.state();
         let before = state.listed.clone();
         let (mut new, mut opened) = (BTreeMap::new(), Vec::new());
@@ -99,7 +102,7 @@ impl Gateway {
         };
         let Some(workspace) = workspace else {
             open();
-            return (false, refused);
+            return (BTreeSet::new(), refused);
         };
         state.unsaved.extend(new.keys().cloned());
         self.names.bell().notify_one();
@@ -121,7 +124,7 @@ impl Gateway {
         ];
         drop(state);
         self.tell(changed.into_iter().filter_map(|(what, changed)| changed.then_some(what)));
-        (true, refused)
+        (new.into_keys().collect(), refused)
     }
 
     /// Puts new lists into the state, and makes what judges calls with them. Where that cannot be, because of a rule that would mean several

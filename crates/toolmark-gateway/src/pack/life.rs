@@ -30,6 +30,11 @@ const SETTLED: Duration = Duration::from_secs(10);
 /// How long after one listing the next may begin where the server says that something changed.
 const RELIST: Duration = Duration::from_millis(250);
 
+/// The same once it has changed so often, each time within such a time after the last: twice as long for each change more, up to a longest.
+const OFTEN: u32 = 20;
+const LATELY: Duration = Duration::from_secs(300);
+const LONGEST_RELIST: Duration = Duration::from_secs(60);
+
 /// The same where it could not be reached.
 const DOUBTED: Duration = Duration::from_secs(1);
 
@@ -55,6 +60,21 @@ struct Looks {
     due: Option<Instant>,
     /// The server was not reached since.
     doubted: bool,
+}
+
+/// How often what a server offers was new lately. One that never comes to rest must not keep the gateway at work.
+#[derive(Debug, Default)]
+pub(super) struct Unrest {
+    changes: u32,
+    last: Option<Instant>,
+}
+
+/// What a look showed.
+struct Seen {
+    /// For how long the lists are good, if the server says so.
+    good_for: Option<Duration>,
+    /// They were not as before.
+    new: bool,
 }
 
 /// A look that showed nothing.
@@ -154,7 +174,7 @@ impl PackHandle {
         };
         // Nothing is sent over it until its lists are taken in: it may offer something else than what is known of it.
         let good_for = match self.look(&upstream, news, by).await {
-            Ok(good_for) => good_for,
+            Ok(seen) => seen.good_for,
             Err(unseen) => {
                 upstream.close().await;
                 return unseen.why;
@@ -185,12 +205,16 @@ impl PackHandle {
         good_for: Option<Duration>,
     ) -> String {
         let mut looks = Looks::done(good_for, self.refresh());
+        let mut unrest = Unrest::default();
         loop {
             let event = tokio::select! {
                 event = heard.recv() => event,
                 () = looks.is_due() => {
                     match self.look_again(upstream, news).await {
-                        Ok(good_for) => looks = Looks::done(good_for, self.refresh()),
+                        Ok(seen) => {
+                            unrest.note(seen.new, Instant::now());
+                            looks = Looks::done(seen.good_for, self.refresh());
+                        }
                         Err(unseen) if self.is_gone(&unseen) && (looks.doubted || unseen.seems == Seems::Refused) => {
                             self.leave(upstream).await;
                             return unseen.why;
@@ -214,7 +238,7 @@ impl PackHandle {
             match event {
                 None => return "the connection ended".into(),
                 // A server that calls its list changed all the time is asked once in a while.
-                Some(UpstreamEvent::ListChanged(_)) => looks.soon(RELIST),
+                Some(UpstreamEvent::ListChanged(_)) => looks.soon(unrest.pause()),
                 Some(UpstreamEvent::Reconnected) => {
                     self.wishes.renew(upstream).await;
                     looks.soon(RELIST);
@@ -266,24 +290,20 @@ impl PackHandle {
     }
 
     /// Looks whether a server is still there and the same.
-    async fn look_again(
-        self: &Arc<Self>,
-        upstream: &Arc<Upstream>,
-        news: &mpsc::Sender<News>,
-    ) -> Result<Option<Duration>, Unseen> {
+    async fn look_again(self: &Arc<Self>, upstream: &Arc<Upstream>, news: &mpsc::Sender<News>) -> Result<Seen, Unseen> {
         let by = Instant::now() + self.start_limit();
         let known = tokio::time::timeout_at(by, upstream.renew_acquaintance()).await;
         known.map_err(|_| self.late())?.map_err(|error| Unseen::from(&error))?;
         self.look(upstream, news, by).await
     }
 
-    /// Reads all lists and passes them on; once they are taken in, calls may go to the server. Says for how long they are good, if the server does.
+    /// Reads all lists and passes them on; once they are taken in, calls may go to the server.
     async fn look(
         self: &Arc<Self>,
         upstream: &Arc<Upstream>,
         news: &mpsc::Sender<News>,
         by: Instant,
-    ) -> Result<Option<Duration>, Unseen> {
+    ) -> Result<Seen, Unseen> {
         let listed = tokio::time::timeout_at(by, Listed::of(&self.name, upstream)).await;
         let (listed, good_for) = listed.map_err(|_| self.late())?.map_err(|error| Unseen::from(&error))?;
         let (taken, waits) = oneshot::channel();
@@ -291,7 +311,8 @@ impl PackHandle {
         // A pack is ready when clients see its tools. A gateway that is gone takes nothing in.
         match waits.await {
             Ok(Err(why)) => Err(Unseen { why, seems: Seems::Refused }),
-            Ok(Ok(())) | Err(_) => Ok(good_for),
+            Ok(Ok(new)) => Ok(Seen { good_for, new }),
+            Err(_) => Ok(Seen { good_for, new: false }),
         }
     }
 
@@ -306,6 +327,26 @@ impl PackHandle {
             Way::Configured(way) => way.1.limits.connect,
             Way::Built(_) | Way::Unusable(_) => UpstreamLimits::default().connect,
         }
+    }
+}
+
+impl Unrest {
+    /// The lists were read.
+    pub(super) fn note(&mut self, new: bool, now: Instant) {
+        if !new {
+            return;
+        }
+        if self.last.is_none_or(|last| now.saturating_duration_since(last) > LATELY) {
+            self.changes = 0;
+        }
+        self.changes = self.changes.saturating_add(1);
+        self.last = Some(now);
+    }
+
+    /// How long after they were read they may be read again.
+    pub(super) fn pause(&self) -> Duration {
+        let doubled = 1_u32.checked_shl(self.changes.saturating_sub(OFTEN)).unwrap_or(u32::MAX);
+        RELIST.saturating_mul(doubled).min(LONGEST_RELIST)
     }
 }
 

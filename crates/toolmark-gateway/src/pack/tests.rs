@@ -157,7 +157,7 @@ impl Short {
                 match news {
                     News::Listed(pack, _, upstream, taken) => {
                         pack.open(upstream);
-                        let _ = taken.send(Ok(()));
+                        let _ = taken.send(Ok(true));
                     }
                     News::State => changed.send(watched.state()).expect("the test listens"),
                     News::Resource(..) => {}
@@ -226,4 +226,26 @@ async fn a_server_that_starts_and_lists_nothing_has_no_more_time_than_to_start()
     assert!(why.contains("did not list what it offers within 30000 ms"), "{why}");
     assert_eq!(begun.elapsed().as_secs(), 30);
     silent.pack.stop().await;
+}
+
+#[test]
+fn a_server_that_changes_all_the_time_is_asked_less_and_less_often() {
+    let (mut unrest, start) = (life::Unrest::default(), Instant::now());
+    let pauses = |unrest: &mut life::Unrest, from: Instant, changes: u32| -> Vec<u128> {
+        let note = |at: u32| {
+            unrest.note(true, from + Duration::from_secs(at.into()));
+            unrest.note(false, from + Duration::from_secs(at.into()));
+            unrest.pause().as_millis()
+        };
+        (0..changes).map(note).collect()
+    };
+    let all = pauses(&mut unrest, start, 40);
+    assert!(
+        all.iter().take(20).all(|pause| *pause == 250),
+        "one that puts together what it offers is left to it: {all:?}"
+    );
+    assert_eq!(all.get(20..24), Some(&[500, 1_000, 2_000, 4_000][..]));
+    assert_eq!(all.last(), Some(&60_000));
+    let later = start + Duration::from_secs(600);
+    assert_eq!(pauses(&mut unrest, later, 1), [250], "it has come to rest");
 }

@@ -15,7 +15,7 @@ use toolmark_mcp::downstream::{Answer, Context, Fault, Incoming, MetaMember, Via
 use toolmark_mcp::relay::Back;
 use toolmark_mcp::upstream::{Delivery, Reply, Upstream, UpstreamError, UpstreamErrorKind, UpstreamRequest};
 use toolmark_mcp::wire::params::CallParams;
-use toolmark_mcp::wire::{Change, RawObject, ResultType, RpcError, codes, mentions, write};
+use toolmark_mcp::wire::{Change, Limits, RawObject, ResultType, RpcError, codes, mentions, write};
 use toolmark_policy::Caller;
 use toolmark_runtime::approve::Pass;
 use toolmark_runtime::{
@@ -27,7 +27,7 @@ use super::{Front, TASK, addresses, object, theirs, view_of};
 use crate::pack::{PackHandle, PackState};
 use crate::snapshot::Snapshot;
 use crate::telemetry::{self, CallSpan};
-use crate::view::View;
+use crate::view::{OURS, View};
 
 /// The key under which results say what became of the call.
 pub(super) const CALL: &str = "dev.toolmark/call";
@@ -143,7 +143,7 @@ impl Front {
                 wanted(in_ours(result), passage.pass.and_then(|pass| pass.run))
             }
             Ok(Settled::Ran(Output::Result(result), passage)) => {
-                let result = in_ours(self.tasks.note(&request.caller, tool, result));
+                let result = without_ours(in_ours(self.tasks.note(&request.caller, tool, result)));
                 let value = meta(&snapshot, tool, &passage, None, None).freeze();
                 Answer::WithMeta(result, MetaMember { key: CALL, value })
             }
@@ -348,6 +348,19 @@ fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>,
     }
     out.put_u8(b'}');
     out
+}
+
+/// A result without what only we say of tools: it would be believed to be ours.
+fn without_ours(result: RawObject) -> RawObject {
+    let Some(meta) = result.object("_meta") else { return result };
+    let changes: Vec<Change<'_>> =
+        OURS.iter().filter(|key| meta.get(key).is_some()).map(|key| Change::Remove(key)).collect();
+    if changes.is_empty() {
+        return result;
+    }
+    let meta = meta.rewrite(&changes);
+    let cleaned = result.rewrite(&[Change::Set("_meta", &meta)]);
+    RawObject::read(cleaned, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or(result)
 }
 
 /// What let a call through that was asked about.

@@ -118,6 +118,9 @@ fn with_tools(tools: Vec<Value>) -> (tokio::io::DuplexStream, tokio::io::DuplexS
                     "serverInfo": {"name": "one of many", "version": "1"},
                 }),
                 Some("tools/list") => json!({"tools": tools}),
+                Some("tools/call") => {
+                    json!({"content": [], "_meta": {"dev.toolmark/identity": {"mark": "tm1:forged"}, "own": 1}})
+                }
                 _ => json!({}),
             };
             let answer = match method {
@@ -145,6 +148,10 @@ async fn what_only_we_say_of_a_tool_is_not_believed_of_its_publisher() {
         assert_eq!((meta.len(), &meta["own"]), (expected, &json!(1)), "{list_meta}: {meta:?}");
         let canonical = meta.get("dev.toolmark/identity").map(|identity| identity["canonical"].clone());
         assert!(canonical.is_none_or(|canonical| canonical == "p.a"), "{list_meta}: {meta:?}");
+        // Nor of a result.
+        let meta = call(&gateway.client(Era::New).await, "a", json!({})).await.meta.expect("metadata").0;
+        assert_eq!((&meta["own"], &meta["dev.toolmark/call"]["canonical"]), (&json!(1), &json!("p.a")));
+        assert!(!meta.contains_key("dev.toolmark/identity"), "{meta:?}");
         gateway.stop().await;
     }
 }
