@@ -449,6 +449,18 @@ fn an_input_is_never_a_variable_that_is_always_set() {
 }
 
 #[test]
+fn a_default_of_an_input_that_cannot_be_written_is_asked_for() {
+    for default in ["${HOME}/x", "a}b", "${"] {
+        let text = format!(
+            r#"{{"inputs": [{{"id": "key", "default": "{default}"}}], "servers": {{"a": {{"command": "a", "args": ["${{input:key}}"]}}}}}}"#
+        );
+        let imported = read(Client::Vscode, &text);
+        assert_eq!(shown(&imported), "[packs.a]\ncommand = \"a\"\nargs = [\"${KEY}\"]\n");
+        assert_eq!(variables(&imported), [("KEY", None)]);
+    }
+}
+
+#[test]
 fn inputs_of_two_files_share_a_variable_only_when_they_ask_the_same() {
     let text = |description: &str| {
         format!(

@@ -191,6 +191,10 @@ fn variable(inside: &str) -> Result<Part, Refused> {
         Some((name, default)) => (name, Some(Secret::new(default))),
         None => (inside, None),
     };
+    // The `}` of the inner one would end the outer one, and the rest be sent as it stands.
+    if default.as_ref().is_some_and(|default| default.expose().contains("${")) {
+        return Err(wrong("a default holds no variable, and no `${`".into()));
+    }
     if is_variable(name) {
         Ok(Part::Variable { name: name.into(), default })
     } else {
