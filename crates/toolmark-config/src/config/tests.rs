@@ -568,3 +568,28 @@ fn tokens_may_be_made_for_several_and_a_scope_may_be_for_everything() {
         assert_eq!(told.len(), 1, "{wrong}: {told:?}");
     }
 }
+
+#[test]
+fn an_authorization_server_or_a_receiver_that_cannot_be_used_is_refused_where_it_stands() {
+    let jwt = |keys: &str| problems(&format!("[gateway.auth.jwt]\naudience = \"a\"\n{keys}"));
+    let unsafe_keys = "keys are fetched over `https://` only, or from this machine";
+    assert_eq!(
+        jwt("issuer = \"http://evil.example\"\n"),
+        [format!("3:1 config-value: `gateway.auth.jwt.issuer`: {unsafe_keys}")]
+    );
+    assert_eq!(
+        jwt("issuer = \"me\"\njwks_url = \"http://evil.example/keys\"\n"),
+        [format!("4:1 config-value: `gateway.auth.jwt.jwks_url`: {unsafe_keys}")]
+    );
+    // Where the keys are said to be elsewhere, its name is only a name.
+    read("[gateway.auth.jwt]\naudience = \"a\"\nissuer = \"me\"\njwks_url = \"http://localhost:8080/keys\"\n");
+    let otlp = |endpoint: &str| problems(&format!("[telemetry.otlp]\nendpoint = \"{endpoint}\"\n"));
+    assert_eq!(
+        otlp("127.0.0.1:4318"),
+        ["2:1 config-value: `telemetry.otlp.endpoint`: this is no `http://` or `https://` address"]
+    );
+    let told = otlp("https://key:s3cret@x.example");
+    assert!(told[0].ends_with("this has a query or a password; put what is secret into `headers`"), "{told:?}");
+    assert!(!told[0].contains("s3cret"));
+    read("[telemetry.otlp]\nendpoint = \"${RECEIVER}\"\n");
+}

@@ -6,6 +6,7 @@ use toolmark_core::exposure::Mode;
 use toolmark_core::names::RawName;
 use toolmark_policy::pattern::Glob;
 
+use super::address::is_web_address;
 use super::foreign::{DurationText, ExposureWord, GlobText};
 use super::tool::Tool;
 use crate::read::{Refused, Section, table, table_name};
@@ -306,33 +307,7 @@ pub(crate) fn is_header(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// True for an address that can be called: `http://` or `https://`, a host, and a port that is one if there is any.
-#[must_use]
-pub fn is_web_address(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
-    let place = authority.map(|authority| authority.rsplit_once('@').map_or(authority, |(_, place)| place));
-    place.is_some_and(is_place) && !text.chars().any(|c| c.is_whitespace() || c.is_control())
-}
-
-/// True for a host, with a port or without. What is no port must not become the usual one.
-fn is_place(text: &str) -> bool {
-    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, rest)) if host.parse::<std::net::Ipv6Addr>().is_ok() => match rest.strip_prefix(':') {
-            None if !rest.is_empty() => return false,
-            port => (host, port),
-        },
-        _ => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
-    };
-    let is_port =
-        |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0);
-    !host.is_empty() && !host.starts_with('[') && port.is_none_or(is_port)
-}
-
 fn is_prefix(text: &str) -> bool {
     (1..=32).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
-
-#[cfg(test)]
-mod tests;
