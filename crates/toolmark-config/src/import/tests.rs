@@ -625,3 +625,37 @@ fn a_server_whose_name_cannot_be_that_of_a_pack_is_named_in_the_facts() {
         (&"日本".into(), &"日本".into())
     );
 }
+
+#[test]
+fn headers_of_the_transport_are_left_out_and_named() {
+    let text = r#"{"mcpServers": {"a": {"url": "https://x.example", "headers": {
+        "Accept": "application/json", "X-A": "1", "content-TYPE": "application/json", "Host": "y.example"}}}}"#;
+    let imported = read(Client::Cursor, text);
+    assert_eq!(shown(&imported), "[packs.a]\nurl = \"https://x.example\"\nheaders = { X-A = \"1\" }\n");
+    let notes: Vec<&str> = imported.notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(
+        notes,
+        ["headers.Accept", "headers.content-TYPE", "headers.Host"]
+            .map(|header| format!("`{header}` of `a` has no counterpart and was left out"))
+    );
+    let text = "[mcp_servers.a]\nurl = \"https://x.example\"\nenv_http_headers = { Host = \"H\", X-A = \"A\" }\n";
+    let imported = read(Client::Codex, text);
+    assert_eq!(shown(&imported), "[packs.a]\nurl = \"https://x.example\"\nheaders = { X-A = \"${A}\" }\n");
+    assert_eq!(imported.notes[0].text, "`env_http_headers.Host` of `a` has no counterpart and was left out");
+}
+
+#[test]
+fn a_server_with_a_text_that_reaches_no_server_is_unusable_and_the_text_is_not_shown() {
+    for (settings, setting) in [
+        (r#""url": "https://x.example", "headers": {"X-A": "s3cret\nX-B: 1"}"#, "headers.X-A"),
+        (r#""command": "x", "args": ["a", "s3cret\u0000"]"#, "args[1]"),
+        (r#""command": "x", "env": {"A": "s3cret\u0000"}"#, "env.A"),
+        (r#""command": "x\u0000""#, "command"),
+    ] {
+        let what = unusable(Client::Cursor, &format!(r#"{{"mcpServers": {{"s": {{{settings}}}}}}}"#));
+        assert!(what.contains(&format!("`{setting}`: a ")) && !what.contains("s3cret"), "{what}");
+    }
+    // What does not belong to its kind is not used, and does no harm.
+    let text = r#"{"mcpServers": {"s": {"command": "x", "headers": {"A": "\n"}}}}"#;
+    assert_eq!(shown(&read(Client::Cursor, text)), "[packs.s]\ncommand = \"x\"\n");
+}

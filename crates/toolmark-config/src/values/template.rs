@@ -84,6 +84,14 @@ impl Template {
         })
     }
 
+    /// True when such a character is written in it, whatever the environment gives.
+    pub(crate) fn holds(&self, is: impl Fn(char) -> bool) -> bool {
+        self.0.iter().any(|part| match part {
+            Part::Literal(text) | Part::Variable { default: Some(text), .. } => text.expose().contains(&is),
+            Part::Variable { default: None, .. } => false,
+        })
+    }
+
     /// The text with every variable replaced.
     ///
     /// # Errors
