@@ -659,3 +659,12 @@ fn a_server_with_a_text_that_reaches_no_server_is_unusable_and_the_text_is_not_s
     let text = r#"{"mcpServers": {"s": {"command": "x", "headers": {"A": "\n"}}}}"#;
     assert_eq!(shown(&read(Client::Cursor, text)), "[packs.s]\ncommand = \"x\"\n");
 }
+
+#[test]
+fn the_folder_of_a_file_that_belongs_to_no_project_is_the_variable_that_the_documentation_names() {
+    let text = r#"{"servers": {"a": {"command": "a", "args": ["${workspaceFolder}"]}}}"#;
+    let imported = import(Client::Vscode, text, "f", &Surroundings::default()).unwrap();
+    assert_eq!(variables(&imported), [("WORKSPACEFOLDER", None)]);
+    let documented = include_str!("../../../../docs/configuration.md");
+    assert!(documented.contains("`${WORKSPACEFOLDER}`"));
+}
