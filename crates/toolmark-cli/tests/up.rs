@@ -180,7 +180,7 @@ fn a_file_that_is_emptied_while_it_is_written_takes_nothing_away() {
     std::fs::write(&file, task("look")).expect("a file");
     let gateway = Running::start_in(&folder, "0 tools in 0 packs");
     let status = |name: &str| gateway.send(&format!("GET /mcp/{name} HTTP/1.1\r\nHost: {}", gateway.address), "").0;
-    for empty in ["", "\n  \n"] {
+    for empty in ["", "\n  \n", "# Written by a program.\n\n\t# to be continued", "\u{feff}# mine\r\n"] {
         std::fs::write(&file, empty).expect("a file");
         std::thread::sleep(std::time::Duration::from_millis(500));
         assert_ne!(status("look"), 404, "the one before still holds");

@@ -245,8 +245,9 @@ fn choose(client: Client, places: &Places, file: Option<&Path>) -> Result<Chosen
     let has_servers = |location: &&&Location| {
         let surroundings = places.surroundings(location.scope);
         let text = input::document(&location.path).ok();
-        text.and_then(|text| import(client, text.text(), "", &surroundings).ok())
-            .is_some_and(|found| found.packs.iter().any(|pack| pack.key != "toolmark") || !found.problems.is_empty())
+        text.and_then(|text| import(client, text.text(), "", &surroundings).ok()).is_some_and(|found| {
+            found.packs.iter().any(|found| !wrap::is_toolmark(&found.key, &found.pack)) || !found.problems.is_empty()
+        })
     };
     // The settings of an editor are not the place for a first server.
     let plain = |location: &&&Location| !(client == Client::Vscode && location.path.ends_with("settings.json"));

@@ -568,3 +568,82 @@ fn tokens_may_be_made_for_several_and_a_scope_may_be_for_everything() {
         assert_eq!(told.len(), 1, "{wrong}: {told:?}");
     }
 }
+
+#[test]
+fn an_authorization_server_or_a_receiver_that_cannot_be_used_is_refused_where_it_stands() {
+    let jwt = |keys: &str| problems(&format!("[gateway.auth.jwt]\naudience = \"a\"\n{keys}"));
+    let unsafe_keys = "keys are fetched over `https://` only, or from this machine";
+    assert_eq!(
+        jwt("issuer = \"http://evil.example\"\n"),
+        [format!("3:1 config-value: `gateway.auth.jwt.issuer`: {unsafe_keys}")]
+    );
+    assert_eq!(
+        jwt("issuer = \"me\"\njwks_url = \"http://evil.example/keys\"\n"),
+        [format!("4:1 config-value: `gateway.auth.jwt.jwks_url`: {unsafe_keys}")]
+    );
+    // Where the keys are said to be elsewhere, its name is only a name.
+    read("[gateway.auth.jwt]\naudience = \"a\"\nissuer = \"me\"\njwks_url = \"http://localhost:8080/keys\"\n");
+    let otlp = |endpoint: &str| problems(&format!("[telemetry.otlp]\nendpoint = \"{endpoint}\"\n"));
+    assert_eq!(
+        otlp("127.0.0.1:4318"),
+        ["2:1 config-value: `telemetry.otlp.endpoint`: this is no `http://` or `https://` address"]
+    );
+    let told = otlp("https://key:s3cret@x.example");
+    assert!(told[0].ends_with("this has a query or a password; put what is secret into `headers`"), "{told:?}");
+    assert!(!told[0].contains("s3cret"));
+    read("[telemetry.otlp]\nendpoint = \"${RECEIVER}\"\n");
+}
+
+#[test]
+fn headers_of_the_transport_are_refused_and_so_is_one_that_stands_twice() {
+    let pack = |headers: &str| format!("[packs.a]\nurl = \"https://x\"\n[packs.a.headers]\n{headers}");
+    for name in [
+        "Content-Length",
+        "Transfer-Encoding",
+        "Connection",
+        "Host",
+        "ACCEPT",
+        "content-type",
+        "Mcp-Session-Id",
+        "MCP-Protocol-Version",
+        "Mcp-Method",
+        "Mcp-Name",
+        "Last-Event-ID",
+        "TE",
+        "Upgrade",
+    ] {
+        assert_eq!(
+            problems(&pack(&format!("X-A = \"1\"\n{name} = \"1\"\n"))),
+            [format!(
+                "5:1 config-value: `packs.a.headers`: `{name}` says how a message is carried, which Toolmark says itself"
+            )]
+        );
+    }
+    assert_eq!(
+        problems(&pack("X-A = \"1\"\nx-a = \"2\"\n")),
+        ["5:1 config-value: `packs.a.headers`: `x-a` stands there already, as `X-A`"]
+    );
+    read(&pack("Authorization = \"Bearer ${T}\"\nX-A = \"tab\\tis fine\"\nAccept-Language = \"nl\"\n"));
+}
+
+#[test]
+fn a_text_that_reaches_no_server_is_refused_without_being_shown() {
+    let told = problems(
+        "[packs.a]\nurl = \"https://x\"\nheaders = { X-A = \"s3cret\\r\\nX-B: 1\", X-B = \"${B:-s3cret\\u0000}\" }\n\
+         [packs.b]\ncommand = \"x\\u0000\"\nargs = [\"a\\nb\", \"s3cret\\u0000\"]\nenv = { A = \"s3cret\\u0000\", B = \"a\\nb\" }\n\
+         [packs.c]\nurl = \"https://x\"\nauth = { bearer = \"s3cret\\n\" }\n",
+    );
+    let header = "a header holds no line break and no other control character";
+    let program = "a program is given no zero character";
+    assert_eq!(
+        told,
+        [
+            format!("3:1 config-value: `packs.a.headers.X-A`: {header}"),
+            format!("3:1 config-value: `packs.a.headers.X-B`: {header}"),
+            format!("5:1 config-value: `packs.b.command`: {program}"),
+            format!("6:1 config-value: `packs.b.args[1]`: {program}"),
+            format!("7:1 config-value: `packs.b.env.A`: {program}"),
+            format!("10:1 config-value: `packs.c.auth.bearer`: {header}"),
+        ]
+    );
+}

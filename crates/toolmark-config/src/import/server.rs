@@ -11,7 +11,7 @@ use toolmark_policy::pattern::Glob;
 use super::error::Refused;
 use super::{File, texts, variables};
 use crate::clients::Client;
-use crate::sections::{OAuth, Pack, PackAuth, Tool, is_header, is_web_address};
+use crate::sections::{OAuth, Pack, PackAuth, Tool, is_header, is_of_transport, is_web_address, unsendable};
 use crate::tree::{Entry, Tree, Value};
 use crate::values::{Entries, Grant, Localized, Part, Secret, Template, Transport, is_environment_name, is_variable};
 
@@ -85,6 +85,13 @@ pub(super) fn read(file: &mut File<'_>, key: &str, server: &Tree) -> Option<Pack
         return None;
     }
     tidy(&mut pack, kind.as_deref());
+    let unsendable: Vec<String> =
+        unsendable(&pack).into_iter().map(|(_, setting, why)| format!("`{}`: {why}", visible(&setting, 60))).collect();
+    if !unsendable.is_empty() {
+        file.refuse(server.span.start, &Refused::Settings { key: key.to_owned(), what: unsendable });
+        file.found.required.truncate(required);
+        return None;
+    }
     Some(pack)
 }
 
@@ -315,7 +322,10 @@ impl Reader<'_, '_> {
         }
         let Some(value) = value else { return };
         let more = self.table(entry, value, is_header);
-        self.add_headers(more);
+        for of_transport in value.entries().iter().filter(|one| is_of_transport(&one.key)) {
+            self.left_out(of_transport.at, &format!("{}.{}", entry.key, of_transport.key));
+        }
+        self.add_headers(Entries::new(more.into_iter().filter(|(name, _)| !is_of_transport(name)).collect()));
     }
 
     fn headers_of_variables(&mut self, entry: &Entry) {
@@ -325,6 +335,7 @@ impl Reader<'_, '_> {
         for one in entry.value.entries() {
             match one.value.text().filter(|name| is_variable(name)) {
                 _ if !is_header(&one.key) => self.no_name(one),
+                _ if is_of_transport(&one.key) => self.left_out(one.at, &format!("{}.{}", entry.key, one.key)),
                 Some(name) => self.of_variables.push((one.key.clone(), variable(name))),
                 None => self.wrong(one, &format!("{}.{}", entry.key, one.key), "is no name of a variable"),
             }

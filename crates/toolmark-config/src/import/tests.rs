@@ -449,6 +449,18 @@ fn an_input_is_never_a_variable_that_is_always_set() {
 }
 
 #[test]
+fn a_default_of_an_input_that_cannot_be_written_is_asked_for() {
+    for default in ["${HOME}/x", "a}b", "${"] {
+        let text = format!(
+            r#"{{"inputs": [{{"id": "key", "default": "{default}"}}], "servers": {{"a": {{"command": "a", "args": ["${{input:key}}"]}}}}}}"#
+        );
+        let imported = read(Client::Vscode, &text);
+        assert_eq!(shown(&imported), "[packs.a]\ncommand = \"a\"\nargs = [\"${KEY}\"]\n");
+        assert_eq!(variables(&imported), [("KEY", None)]);
+    }
+}
+
+#[test]
 fn inputs_of_two_files_share_a_variable_only_when_they_ask_the_same() {
     let text = |description: &str| {
         format!(
@@ -612,4 +624,47 @@ fn a_server_whose_name_cannot_be_that_of_a_pack_is_named_in_the_facts() {
         (report.facts().get("server").unwrap(), report.facts().get("name").unwrap()),
         (&"日本".into(), &"日本".into())
     );
+}
+
+#[test]
+fn headers_of_the_transport_are_left_out_and_named() {
+    let text = r#"{"mcpServers": {"a": {"url": "https://x.example", "headers": {
+        "Accept": "application/json", "X-A": "1", "content-TYPE": "application/json", "Host": "y.example"}}}}"#;
+    let imported = read(Client::Cursor, text);
+    assert_eq!(shown(&imported), "[packs.a]\nurl = \"https://x.example\"\nheaders = { X-A = \"1\" }\n");
+    let notes: Vec<&str> = imported.notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(
+        notes,
+        ["headers.Accept", "headers.content-TYPE", "headers.Host"]
+            .map(|header| format!("`{header}` of `a` has no counterpart and was left out"))
+    );
+    let text = "[mcp_servers.a]\nurl = \"https://x.example\"\nenv_http_headers = { Host = \"H\", X-A = \"A\" }\n";
+    let imported = read(Client::Codex, text);
+    assert_eq!(shown(&imported), "[packs.a]\nurl = \"https://x.example\"\nheaders = { X-A = \"${A}\" }\n");
+    assert_eq!(imported.notes[0].text, "`env_http_headers.Host` of `a` has no counterpart and was left out");
+}
+
+#[test]
+fn a_server_with_a_text_that_reaches_no_server_is_unusable_and_the_text_is_not_shown() {
+    for (settings, setting) in [
+        (r#""url": "https://x.example", "headers": {"X-A": "s3cret\nX-B: 1"}"#, "headers.X-A"),
+        (r#""command": "x", "args": ["a", "s3cret\u0000"]"#, "args[1]"),
+        (r#""command": "x", "env": {"A": "s3cret\u0000"}"#, "env.A"),
+        (r#""command": "x\u0000""#, "command"),
+    ] {
+        let what = unusable(Client::Cursor, &format!(r#"{{"mcpServers": {{"s": {{{settings}}}}}}}"#));
+        assert!(what.contains(&format!("`{setting}`: a ")) && !what.contains("s3cret"), "{what}");
+    }
+    // What does not belong to its kind is not used, and does no harm.
+    let text = r#"{"mcpServers": {"s": {"command": "x", "headers": {"A": "\n"}}}}"#;
+    assert_eq!(shown(&read(Client::Cursor, text)), "[packs.s]\ncommand = \"x\"\n");
+}
+
+#[test]
+fn the_folder_of_a_file_that_belongs_to_no_project_is_the_variable_that_the_documentation_names() {
+    let text = r#"{"servers": {"a": {"command": "a", "args": ["${workspaceFolder}"]}}}"#;
+    let imported = import(Client::Vscode, text, "f", &Surroundings::default()).unwrap();
+    assert_eq!(variables(&imported), [("WORKSPACEFOLDER", None)]);
+    let documented = include_str!("../../../../docs/configuration.md");
+    assert!(documented.contains("`${WORKSPACEFOLDER}`"));
 }

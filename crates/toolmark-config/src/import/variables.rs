@@ -159,7 +159,9 @@ fn input(file: &mut File<'_>, at: usize, id: &str, parts: &mut Parts) {
         wanted = "INPUT".into();
     }
     let known = file.inputs.iter().find(|input| input.id == id);
-    let default = known.and_then(|input| input.default.clone());
+    // A default that would end early or begin a variable cannot be written down.
+    let plain = |default: &String| !default.contains('}') && !default.contains("${");
+    let default = known.and_then(|input| input.default.clone()).filter(plain);
     let description = known.and_then(|input| input.description.clone());
     let asked = Asked::Input { id: id.to_owned(), description: description.clone() };
     let name = file.names.of(asked, &wanted, &file.mentioned);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use toolmark_policy::OneOrMany;
 
+use super::address::{is_trusted_address, is_web_address};
 use super::foreign::{AddressText, DurationText, OneOrManyTexts};
-use super::pack::is_web_address;
 use crate::read::{Refused, Section, table, table_name};
 use crate::values::{Durability, Entries, ListMeta, Rate, Size, Tasks, Template};
 
@@ -139,9 +139,11 @@ fn check_jwt(jwt: &Jwt, section: &mut Section<'_, '_>) {
             );
         }
     }
-    if jwt.jwks_url.as_deref().is_some_and(|url| !is_web_address(url)) {
-        let error = Refused::value("this is no address", "write `https://…/jwks.json`");
-        section.refuse(Some("jwks_url"), &error.at_key("gateway.auth.jwt.jwks_url"));
+    let (key, keys) = jwt.jwks_url.as_deref().map_or(("issuer", jwt.issuer.as_str()), |url| ("jwks_url", url));
+    if section.reads(key) && !(keys.is_empty() && key == "issuer") && !is_trusted_address(keys) {
+        let message = "keys are fetched over `https://` only, or from this machine";
+        let error = Refused::value(message, "write an `https://` address, or where its keys are into `jwks_url`");
+        section.refuse(Some(key), &error.at_key(&format!("gateway.auth.jwt.{key}")));
     }
 }
 

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use toolmark_core::exposure::Mode;
 use toolmark_core::names::RawName;
+use toolmark_core::text::visible;
 use toolmark_policy::pattern::Glob;
 
+use super::address::is_web_address;
 use super::foreign::{DurationText, ExposureWord, GlobText};
 use super::tool::Tool;
-use crate::read::{Refused, Section, table, table_name};
+use crate::read::{Refused, Section, below, table, table_name};
 use crate::values::{
     Entries, Era, Grant, Localized, Name, Refresh, Sentences, Size, Template, Transport, Trust, is_environment_name,
 };
@@ -209,17 +211,15 @@ fn check(pack: &Pack, section: &mut Section<'_, '_>) {
     }
     for key in pack.env.iter().map(|(key, _)| key).chain(&pack.inherit_env) {
         if !is_environment_name(key) {
-            let message = format!("`{}` is no name of a variable", toolmark_core::text::visible(key, 40));
+            let message = format!("`{}` is no name of a variable", visible(key, 40));
             let error = Refused::value(message, "use letters, digits and `_`; it cannot be empty or hold `=`");
             section.refuse(Some("env"), &error.at_key(&format!("{}.env", section.path())));
         }
     }
-    for (key, _) in &pack.headers {
-        if !is_header(key) {
-            let message = format!("`{}` is no name of a header", toolmark_core::text::visible(key, 40));
-            let error = Refused::value(message, "use letters, digits and `-`");
-            section.refuse(Some("headers"), &error.at_key(&format!("{}.headers", section.path())));
-        }
+    check_headers(pack, section);
+    for (key, what, message) in unsendable(pack) {
+        let error = Refused::value(message, "remove it");
+        section.refuse(Some(key), &error.at_key(&format!("{}.{what}", section.path())));
     }
     if pack.auth.is_some() && pack.headers.iter().any(|(key, _)| key.eq_ignore_ascii_case("authorization")) {
         section.refuse(
@@ -257,6 +257,52 @@ fn check(pack: &Pack, section: &mut Section<'_, '_>) {
         let error = Refused::value("this is no prefix", "use 1 to 32 letters, digits, `_` and `-`");
         section.refuse(Some("prefix"), &error.at_key(&format!("{}.prefix", section.path())));
     }
+}
+
+fn check_headers(pack: &Pack, section: &mut Section<'_, '_>) {
+    for (at, (key, _)) in pack.headers.iter().enumerate() {
+        let shown = visible(key, 40);
+        let before = pack.headers.iter().take(at).find(|(known, _)| known.eq_ignore_ascii_case(key));
+        let error = if !is_header(key) {
+            Refused::value(format!("`{shown}` is no name of a header"), "use letters, digits and `-`")
+        } else if is_of_transport(key) {
+            let message = format!("`{shown}` says how a message is carried, which Toolmark says itself");
+            Refused::value(message, "remove it")
+        } else if let Some((before, _)) = before {
+            let message = format!("`{shown}` stands there already, as `{}`", visible(before, 40));
+            Refused::value(message, "keep one of the two")
+        } else {
+            continue;
+        };
+        section.refuse_at(&["headers", key], &error.at_key(&format!("{}.headers", section.path())));
+    }
+}
+
+/// The settings whose texts reach no server, with the key under which they stand and why; never by value.
+pub(crate) fn unsendable(pack: &Pack) -> Vec<(&'static str, String, &'static str)> {
+    const HEADER: &str = "a header holds no line break and no other control character";
+    const PROGRAM: &str = "a program is given no zero character";
+    let is_control = |character: char| character.is_ascii_control() && character != '\t';
+    let is_zero = |character: char| character == '\0';
+    let mut all = Vec::new();
+    for (name, _) in pack.headers.iter().filter(|(_, text)| text.holds(is_control)) {
+        all.push(("headers", below("headers", name), HEADER));
+    }
+    if pack.auth.iter().filter_map(|auth| auth.bearer.as_ref()).any(|bearer| bearer.holds(is_control)) {
+        all.push(("auth", "auth.bearer".to_owned(), HEADER));
+    }
+    for (key, text) in [("command", &pack.command), ("env_file", &pack.env_file), ("cwd", &pack.cwd)] {
+        if text.as_ref().is_some_and(|text| text.holds(is_zero)) {
+            all.push((key, key.to_owned(), PROGRAM));
+        }
+    }
+    for (at, _) in pack.args.iter().enumerate().filter(|(_, text)| text.holds(is_zero)) {
+        all.push(("args", format!("args[{at}]"), PROGRAM));
+    }
+    for (name, _) in pack.env.iter().filter(|(_, text)| text.holds(is_zero)) {
+        all.push(("env", below("env", name), PROGRAM));
+    }
+    all
 }
 
 fn check_limits(limits: &PackLimits, section: &mut Section<'_, '_>) {
@@ -301,38 +347,34 @@ fn check_oauth(oauth: &OAuth, section: &mut Section<'_, '_>) {
     }
 }
 
+/// Headers that say how a message is carried. Another value would break what Toolmark says there itself.
+const OF_TRANSPORT: &[&str] = &[
+    "accept",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// True for a header that is not for configurations to say, however it is spelled.
+pub(crate) fn is_of_transport(name: &str) -> bool {
+    OF_TRANSPORT.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// True for what HTTP calls a token.
 pub(crate) fn is_header(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
-}
-
-/// True for an address that can be called: `http://` or `https://`, a host, and a port that is one if there is any.
-#[must_use]
-pub fn is_web_address(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
-    let place = authority.map(|authority| authority.rsplit_once('@').map_or(authority, |(_, place)| place));
-    place.is_some_and(is_place) && !text.chars().any(|c| c.is_whitespace() || c.is_control())
-}
-
-/// True for a host, with a port or without. What is no port must not become the usual one.
-fn is_place(text: &str) -> bool {
-    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, rest)) if host.parse::<std::net::Ipv6Addr>().is_ok() => match rest.strip_prefix(':') {
-            None if !rest.is_empty() => return false,
-            port => (host, port),
-        },
-        _ => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
-    };
-    let is_port =
-        |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0);
-    !host.is_empty() && !host.starts_with('[') && port.is_none_or(is_port)
 }
 
 fn is_prefix(text: &str) -> bool {
     (1..=32).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
-
-#[cfg(test)]
-mod tests;

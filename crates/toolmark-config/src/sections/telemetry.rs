@@ -1,5 +1,6 @@
 //! `[telemetry]`: what Toolmark tells others about itself.
 
+use super::check_receiver;
 use crate::read::{Refused, Section, table, table_name};
 use crate::values::{Entries, LogFilter, LogFormat, Template};
 
@@ -38,7 +39,13 @@ table! {
     }
 }
 
-fn check_otlp(_: &Otlp, section: &mut Section<'_, '_>) {
+fn check_otlp(otlp: &Otlp, section: &mut Section<'_, '_>) {
+    if let Some(endpoint) = otlp.endpoint.as_ref().and_then(Template::as_literal)
+        && let Err(why) = check_receiver(endpoint.expose().trim())
+    {
+        let error = Refused::value(format!("this {why}"), "write an address such as `http://127.0.0.1:4318`");
+        section.refuse(Some("endpoint"), &error.at_key(&format!("{}.endpoint", section.path())));
+    }
     if !section.has("endpoint") {
         section.refuse(
             None,

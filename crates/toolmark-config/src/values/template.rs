@@ -84,6 +84,14 @@ impl Template {
         })
     }
 
+    /// True when such a character is written in it, whatever the environment gives.
+    pub(crate) fn holds(&self, is: impl Fn(char) -> bool) -> bool {
+        self.0.iter().any(|part| match part {
+            Part::Literal(text) | Part::Variable { default: Some(text), .. } => text.expose().contains(&is),
+            Part::Variable { default: None, .. } => false,
+        })
+    }
+
     /// The text with every variable replaced.
     ///
     /// # Errors
@@ -191,6 +199,10 @@ fn variable(inside: &str) -> Result<Part, Refused> {
         Some((name, default)) => (name, Some(Secret::new(default))),
         None => (inside, None),
     };
+    // The `}` of the inner one would end the outer one, and the rest be sent as it stands.
+    if default.as_ref().is_some_and(|default| default.expose().contains("${")) {
+        return Err(wrong("a default holds no variable, and no `${`".into()));
+    }
     if is_variable(name) {
         Ok(Part::Variable { name: name.into(), default })
     } else {

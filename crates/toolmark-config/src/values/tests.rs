@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
+use toolmark_core::explain::Explain as _;
 
 use super::*;
 use crate::read::{self, FromToml};
@@ -65,6 +66,16 @@ fn a_template_knows_its_variables_and_refuses_what_is_none() {
     for wrong in ["${", "${}", "${a b}", "${input:key}", "${1}", "${env:}", "${:-d}"] {
         assert!(Template::parse(wrong).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn a_default_holds_no_variable() {
+    for wrong in ["${A:-${B}}", "${A:-x${B:-c}}", "${env:A:-${B}", "${A:-$${B}}", "${A:-${}"] {
+        let Err(error) = Template::parse(wrong) else { panic!("{wrong}") };
+        assert_eq!(error.code().as_str(), "config-variable-syntax", "{wrong}");
+    }
+    let plain = Template::parse("${A:-$B {c}").unwrap_or_default();
+    assert_eq!(plain.expand(&|_| None).unwrap().expose(), "$B {c");
 }
 
 proptest! {

@@ -14,7 +14,9 @@ use toolmark_core::document::Document;
 
 use crate::clients::Client;
 use crate::import::{Surroundings, roots};
+use crate::sections::Pack;
 use crate::tree::{Tree, Value};
+use crate::values::Template;
 pub use error::{UnwrapError, WrapError};
 pub use record::Record;
 pub use unwrap::{Unwrapped, unwrap};
@@ -71,7 +73,7 @@ pub fn wrap(
     let found = roots(&tree, surroundings);
     let servers: Vec<String> =
         found.iter().flat_map(|root| root.servers.entries()).map(|entry| entry.key.clone()).collect();
-    if servers.iter().any(|name| name == OURSELVES) {
+    if found.iter().flat_map(|root| root.servers.entries()).any(|entry| is_ours(&entry.key, &words(&entry.value))) {
         return Err(WrapError::Already { label: label.to_owned() });
     }
     let tables = |root: &crate::import::Root<'_>| matches!(root.servers.value, Value::Table(_) | Value::Null);
@@ -88,6 +90,35 @@ pub fn wrap(
     check(client, &tree, &new, label, surroundings)?;
     let record = Record::new(client, text, &new, &edits);
     Ok(Wrapped { text: new, record, servers })
+}
+
+/// Whether a server of a client's file is Toolmark: by what it starts, whatever it is called. An address says nothing of who is there, so
+/// that one goes by its name.
+#[must_use]
+pub fn is_toolmark(key: &str, pack: &Pack) -> bool {
+    let word = |word: &Template| word.as_literal().unwrap_or_default().expose().to_owned();
+    is_ours(key, &pack.command.iter().chain(&pack.args).map(word).collect::<Vec<_>>())
+}
+
+/// The program of a server and its arguments; some clients write both as one list.
+fn words(server: &Tree) -> Vec<String> {
+    let parts = |value: &Tree| value.text().map_or_else(|| value.texts(), |text| vec![text.to_owned()]);
+    ["command", "args"].iter().filter_map(|key| server.get(key)).flat_map(parts).collect()
+}
+
+fn is_ours(key: &str, words: &[String]) -> bool {
+    let is_program = |word: &str| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = name.split(['@', ':']).next().unwrap_or_default();
+        name.strip_suffix(".exe").unwrap_or(name) == OURSELVES
+    };
+    let serves = |word: &str| word == "stdio";
+    let called = key == OURSELVES;
+    let Some((program, args)) = words.split_first() else { return called };
+    // What `wrap` writes may start another program, and another program may start this one.
+    (is_program(program) && (called || args.iter().any(|arg| serves(arg))))
+        || (called && args.first().is_some_and(|arg| serves(arg)))
+        || words.windows(2).any(|pair| matches!(pair, [one, next] if is_program(one) && serves(next)))
 }
 
 pub(crate) fn read(client: Client, document: &Arc<Document>) -> Result<Tree, WrapError> {

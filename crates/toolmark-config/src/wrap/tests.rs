@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use toolmark_core::explain::Explain as _;
 
 use super::*;
+use crate::import::import;
 
 fn stdio() -> Reach {
     let args = ["stdio", "--config", "/home/a/toolmark.toml", "--profile", "cursor"].map(ToOwned::to_owned).to_vec();
@@ -360,4 +361,46 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_server_is_toolmark_by_what_it_starts_and_not_by_its_name() {
+    let file = |key: &str, server: &str| format!(r#"{{"mcpServers": {{"{key}": {server}}}}}"#);
+    let is_ours = |text: &str| {
+        let here = Surroundings::default();
+        let imported = import(Client::Cursor, text, "f", &here).unwrap();
+        let found = &imported.packs[0];
+        let of_import = is_toolmark(&found.key, &found.pack);
+        let of_wrap = wrap(Client::Cursor, text, "f", &stdio(), &here);
+        let of_wrap = of_wrap.is_err_and(|error| error.code().as_str() == "wrap-already");
+        assert_eq!(of_import, of_wrap, "{text}");
+        of_import
+    };
+    for (key, server) in [
+        ("toolmark", r#"{"command": "toolmark", "args": ["stdio", "--config", "x"]}"#),
+        ("toolmark", r#"{"command": "toolmark"}"#),
+        ("toolmark", r#"{"command": "/opt/tm", "args": ["stdio", "--config", "x"]}"#),
+        ("toolmark", r#"{"url": "http://127.0.0.1:7319/mcp"}"#),
+        ("gateway", r#"{"command": "C:\\bin\\toolmark.exe", "args": ["--color", "never", "stdio"]}"#),
+        ("gateway", r#"{"command": "docker", "args": ["run", "-i", "example/toolmark:1", "stdio"]}"#),
+    ] {
+        assert!(is_ours(&file(key, server)), "{server}");
+    }
+    for (key, server) in [
+        ("toolmark", r#"{"command": "real-other"}"#),
+        ("toolmark", r#"{"command": "npx", "args": ["-y", "other", "stdio"]}"#),
+        ("files", r#"{"command": "files", "args": ["--transport", "stdio", "--root", "/home/a/toolmark"]}"#),
+        ("gateway", r#"{"url": "http://127.0.0.1:7319/mcp"}"#),
+    ] {
+        assert!(!is_ours(&file(key, server)), "{server}");
+    }
+}
+
+#[test]
+fn another_server_that_is_called_toolmark_is_wrapped_and_restored() {
+    let text = r#"{"mcpServers": {"toolmark": {"command": "real-other"}, "b": {"command": "b"}}}"#;
+    let wrapped = wrapped(Client::Cursor, text);
+    assert_eq!(wrapped.servers, ["toolmark", "b"]);
+    assert!(!wrapped.text.contains("real-other"));
+    assert_eq!(unwrap(&wrapped.text, &wrapped.record).unwrap().text, text);
 }

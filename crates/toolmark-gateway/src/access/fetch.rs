@@ -1,12 +1,12 @@
 //! One document from an authorization server: over TLS, or from this machine; no redirects, no endless answers.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Empty, Limited};
+use toolmark_config::sections::is_trusted_host;
 
 use crate::https;
 
@@ -43,11 +43,8 @@ impl Fetcher {
 /// An address whose answer can be believed: anybody between here and there could give other keys over plain HTTP.
 pub(super) fn trusted(url: &str) -> Result<Uri, String> {
     let uri: Uri = url.parse().map_err(|error| format!("its address is none: {error}"))?;
-    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-    let near = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback());
-    match uri.scheme_str() {
-        Some("https") if !host.is_empty() => Ok(uri),
-        Some("http") if near => Ok(uri),
-        _ => Err("keys are fetched over `https://` only, or from this machine".to_owned()),
+    match is_trusted_host(uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default()) {
+        true => Ok(uri),
+        false => Err("keys are fetched over `https://` only, or from this machine".to_owned()),
     }
 }

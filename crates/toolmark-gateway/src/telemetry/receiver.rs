@@ -9,6 +9,7 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use prost::Message as _;
+use toolmark_config::sections::check_receiver;
 use toolmark_config::values::Secret;
 use toolmark_core::explain::{Code, Explain};
 
@@ -114,13 +115,8 @@ fn cause(error: &dyn std::error::Error) -> String {
 /// Where spans go: below the address, unless that names the place already.
 fn address(endpoint: &str) -> Result<Uri, String> {
     let base = endpoint.trim().trim_end_matches('/');
+    check_receiver(base).map_err(|why| format!("`endpoint` {why}"))?;
     let uri: Uri = base.parse().map_err(|error| format!("`endpoint` is no address: {error}"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
-        return Err("`endpoint` is no `http://` or `https://` address".to_owned());
-    }
-    if uri.query().is_some() || uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err("`endpoint` has a query or a password; put what is secret into `headers`".to_owned());
-    }
     if uri.path().ends_with(PATH) {
         return Ok(uri);
     }

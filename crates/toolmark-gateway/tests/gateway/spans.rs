@@ -391,7 +391,8 @@ async fn a_receiver_that_is_away_or_refuses_costs_spans_and_no_call() {
 
 #[tokio::test]
 async fn an_address_that_is_none_is_an_error_without_what_is_secret() {
-    let config = "[telemetry.otlp]\nendpoint = \"grpc://key:s3cret@localhost\"\n";
+    // One that is written out is refused when it is read.
+    let config = "[telemetry.otlp]\nendpoint = \"${NO_SUCH_RECEIVER:-grpc://key:s3cret@localhost}\"\n";
     let config = toolmark_config::Config::read(config, "toolmark.toml").expect("it can be read");
     let error =
         toolmark_gateway::GatewayBuilder::new(config, std::path::PathBuf::new()).start().expect_err("no address");

@@ -30,7 +30,7 @@ struct Place {
     port: Option<u16>,
 }
 
-/// An origin that may send requests; without a port, any port of that host may.
+/// An origin that may send requests. Its port is written out where its scheme has a usual one, and no other port of that host may.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AllowedOrigin {
     scheme: String,
@@ -81,14 +81,14 @@ impl Guard {
         Ok(self)
     }
 
-    /// Allows an origin, as `https://app.example.com` (any port) or `http://localhost:3000`.
+    /// Allows an origin, as `https://app.example.com` (port 443, and no other) or `http://localhost:3000`.
     ///
     /// # Errors
     /// [`ParseGuardError`] when the text is not an origin.
     pub fn allow_origin(mut self, origin: &str) -> Result<Self, ParseGuardError> {
         let wrong = || ParseGuardError(origin.to_owned(), "origin");
         let (scheme, place) = read_origin(origin).ok_or_else(wrong)?;
-        self.origins.push(AllowedOrigin { scheme, place });
+        self.origins.push(AllowedOrigin { place: with_port(&scheme, place), scheme });
         Ok(self)
     }
 
@@ -188,7 +188,7 @@ impl Guard {
             given = Some(value);
             let allowed = value.to_str().ok().and_then(read_origin).is_some_and(|(scheme, place)| {
                 let place = with_port(&scheme, place);
-                self.origins.iter().any(|allowed| allowed.scheme == scheme && allowed.place.covers(&place))
+                self.origins.iter().any(|allowed| allowed.scheme == scheme && allowed.place == place)
                     || (self.loopback && is_own(&scheme, &place, uri, headers))
             });
             if !allowed {

@@ -110,7 +110,8 @@ impl Inner {
             Ok(Reply::Error(error)) => refused(&error),
             Err(error) => match (&self.link, error.kind()) {
                 (_, UpstreamErrorKind::Status { status: 401 | 403, .. }) => Err(error.into()),
-                (Link::Http(_), UpstreamErrorKind::Status { .. } | UpstreamErrorKind::Protocol { .. }) => {
+                // It answers, but not as the new era does.
+                (Link::Http(_), UpstreamErrorKind::Status { .. }) | (_, UpstreamErrorKind::Protocol { .. }) => {
                     Ok(Probe::Old)
                 }
                 _ => Err(error.into()),
@@ -162,8 +163,9 @@ impl Inner {
     }
 }
 
+/// A list of revisions proves the new era; a result without one is what an old server says to whatever it is asked.
 fn discovered(result: &RawObject) -> Result<Probe, ConnectError> {
-    let versions = versions(result.slice("supportedVersions"));
+    let Some(versions) = versions(result.slice("supportedVersions")) else { return Ok(Probe::Old) };
     if versions.iter().any(|version| version == ProtocolVersion::LATEST.as_str()) {
         let info = result.object("_meta").and_then(|meta| meta.slice(meta::SERVER_INFO));
         return Ok(Probe::Modern(Peer {
@@ -181,7 +183,7 @@ fn refused(error: &RpcError) -> Result<Probe, ConnectError> {
     match error.code() {
         Some(codes::UNSUPPORTED_VERSION) => {
             let data = error.object().object("data");
-            old_or_nothing(&versions(data.and_then(|data| data.slice("supported"))))
+            old_or_nothing(&versions(data.and_then(|data| data.slice("supported"))).unwrap_or_default())
         }
         Some(code) if codes::is_modern(code) => Err(refusal(error)),
         _ => Ok(Probe::Old),
@@ -198,9 +200,9 @@ fn old_or_nothing(versions: &[String]) -> Result<Probe, ConnectError> {
     Err(ConnectError::Version { supported })
 }
 
-fn versions(list: Option<Bytes>) -> Vec<String> {
-    let items = list.and_then(|list| read_items(&list)).unwrap_or_default();
-    items.iter().filter_map(|item| serde_json::from_slice(item).ok()).collect()
+fn versions(list: Option<Bytes>) -> Option<Vec<String>> {
+    let items = read_items(&list?)?;
+    Some(items.iter().filter_map(|item| serde_json::from_slice(item).ok()).collect())
 }
 
 fn initialized(result: &RawObject) -> Result<Peer, ConnectError> {

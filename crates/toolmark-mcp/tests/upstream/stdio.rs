@@ -69,6 +69,36 @@ async fn an_old_program_is_recognised_listed_and_called() {
 }
 
 #[tokio::test]
+async fn a_program_that_answers_the_first_question_with_nothing_of_the_new_era_is_an_old_one() {
+    let refusal = r#"\"error\":{\"code\":-32601,\"message\":\"no\"}"#;
+    for said in [
+        r#"\"result\":{}"#,
+        r#"\"result\":null"#,
+        r#"\"result\":[]"#,
+        r#"\"result\":{\"supportedVersions\":\"2025-11-25\"}"#,
+        r#"\"error\":\"text\""#,
+        r#"\"error\":null"#,
+    ] {
+        let server = SERVER.replacen(refusal, said, 1);
+        assert_ne!(server, SERVER);
+        let (upstream, _events) = connect(shell(&server)).await;
+        assert_eq!(upstream.version(), ProtocolVersion::V2025_06_18, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_names_only_revisions_which_we_do_not_speak_is_refused() {
+    let refusal = r#"\"error\":{\"code\":-32601,\"message\":\"no\"}"#;
+    for (list, told) in [(r#"[\"2031-01-01\"]"#, "2031-01-01"), ("[]", "revisions that it does not name")] {
+        let said = format!(r#"\"result\":{{\"supportedVersions\":{list}}}"#);
+        let (sender, _events) = EventSender::channel(8);
+        let refused = Upstream::connect(shell(&SERVER.replacen(refusal, &said, 1)), options(), sender).await;
+        let Err(ConnectError::Version { supported }) = refused else { panic!("{refused:?}") };
+        assert_eq!(supported, told);
+    }
+}
+
+#[tokio::test]
 async fn a_program_sees_nothing_of_our_environment_but_what_it_is_given() {
     let all = std::env::vars_os().chain([("AWS_SECRET_ACCESS_KEY".into(), "leak".into())]);
     let (sender, _events) = EventSender::channel(8);

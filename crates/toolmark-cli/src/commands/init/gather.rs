@@ -5,6 +5,7 @@ use toolmark_config::clients::{Client, Location, Scope};
 use toolmark_config::import::{ImportedPack, Names, Required, SwitchedOff, import_among, switched_off};
 use toolmark_config::render::{Secrets, holds_secrets, render};
 use toolmark_config::sections::Pack;
+use toolmark_config::wrap::is_toolmark;
 use toolmark_core::names::PackName;
 use toolmark_core::problem::Problem;
 
@@ -75,7 +76,7 @@ impl Gathered {
         let off = off(location, places);
         for mut found in imported.packs {
             found.pack.enabled &= !off.holds(&found.key);
-            if found.key == "toolmark" {
+            if is_toolmark(&found.key, &found.pack) {
                 self.notes.push(format!("{label} already goes through Toolmark"));
             } else {
                 self.add(location.client, &label, found);

@@ -81,7 +81,7 @@ impl Followed {
         let text = fs::read(&self.path);
         let own = text.as_ref().map_or([0; 32], |text| Sha256::digest(text).into());
         self.seen = fingerprint(&self.files, own);
-        if text.is_ok_and(|text| text.trim_ascii().is_empty()) {
+        if text.is_ok_and(|text| says_nothing(&text)) {
             return Err(Failure::refused(Exit::BadInput, &Emptied(output::safe(&self.path.display().to_string()))));
         }
         let written = Written::read(self.path.clone())?;
@@ -104,9 +104,15 @@ impl Followed {
     }
 }
 
-/// A configuration that was there and is empty now. Whoever writes a file begins so.
+/// True for a text of blanks and comments only.
+fn says_nothing(text: &[u8]) -> bool {
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).all(|line| line.is_empty() || line.starts_with(b"#"))
+}
+
+/// A configuration that was there and says nothing now. Whoever writes a file begins so.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is empty")]
+#[error("`{0}` says nothing")]
 struct Emptied(String);
 
 impl Explain for Emptied {

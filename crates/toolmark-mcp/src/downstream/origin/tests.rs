@@ -131,13 +131,40 @@ fn two_origins_are_both_checked() {
 fn hosts_and_origins_of_the_settings_are_served() {
     let guard = Guard::closed().allow_host("tools.example.com").unwrap().allow_host("box:8080").unwrap();
     let guard =
-        guard.allow_origin("https://app.example.com:443").unwrap().allow_origin("http://dev.example.com").unwrap();
+        guard.allow_origin("https://app.example.com:443").unwrap().allow_origin("http://dev.example.com:5173").unwrap();
     assert_eq!(check(&guard, Some("tools.example.com:99"), Some("https://app.example.com")), Ok(()));
     assert_eq!(check(&guard, Some("box:8080"), Some("http://dev.example.com:5173")), Ok(()));
     assert!(check(&guard, Some("box"), None).is_err());
     assert!(check(&guard, Some("localhost"), None).is_err());
     assert!(check(&guard, Some("box:8080"), Some("https://app.example.com:8443")).is_err());
     assert!(check(&guard, Some("box:8080"), Some("http://app.example.com")).is_err());
+}
+
+#[test]
+fn an_origin_without_a_port_is_the_one_of_its_schemes_usual_port_only() {
+    let guard = Guard::loopback().allow_origin("https://app.example.com").unwrap();
+    let guard = guard.allow_origin("HTTP://localhost").unwrap().allow_origin("app://shell").unwrap();
+    let host = Some("localhost:7319");
+    for origin in [
+        "https://app.example.com",
+        "https://app.example.com:443",
+        "http://localhost",
+        "http://localhost:80",
+        "app://shell",
+    ] {
+        assert_eq!(check(&guard, host, Some(origin)), Ok(()), "{origin}");
+    }
+    for origin in [
+        "https://app.example.com:444",
+        "https://app.example.com:80",
+        "http://app.example.com",
+        "http://app.example.com:443",
+        "http://localhost:9999",
+        "https://localhost",
+        "app://shell:1",
+    ] {
+        assert_eq!(check(&guard, host, Some(origin)), Err(RefuseRequestError::Origin(origin.to_owned())), "{origin}");
+    }
 }
 
 #[test]
