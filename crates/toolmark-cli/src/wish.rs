@@ -110,7 +110,7 @@ impl Hangup {
                 }
                 Ok(None) => return std::future::pending().await,
                 // One that is gone is told of by now, or never: then whoever sends a signal later wants a reload.
-                Err(_) if !has_terminal() => match tokio::time::timeout(2 * MOMENT, hangup.signal.recv()).await {
+                Err(_) if !has_terminal() => match tokio::time::timeout(LOOK, hangup.signal.recv()).await {
                     Ok(Some(())) => return,
                     Ok(None) | Err(_) => hangup.had_terminal = false,
                 },

@@ -17,6 +17,7 @@ use toolmark_models::{Effort, Model, Settings};
 use toolmark_runtime::TaskName;
 use toolmark_runtime::tools::Tools;
 
+pub(crate) use names::running;
 pub use names::{Meant, Spelling, ToolNameError, table, tools_of};
 
 use crate::gateway::Gateway;
@@ -220,13 +221,7 @@ impl Building<'_> {
 
     fn tools(&mut self, builder: AgentBuilder, name: &Name, written: &sections::Agent) -> Option<AgentBuilder> {
         let snapshot = self.gateway.snapshot();
-        let table = match table(snapshot.workspace().catalog(), self.config) {
-            Ok(table) => table,
-            Err(error) => {
-                self.refuse(&error);
-                return None;
-            }
-        };
+        let (table, _) = running(snapshot.workspace().catalog(), self.config);
         let meant = match tools_of(snapshot.workspace().catalog(), &table, name.as_str(), &written.tools) {
             Ok(meant) => meant,
             Err(errors) => {

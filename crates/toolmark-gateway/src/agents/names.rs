@@ -67,7 +67,14 @@ impl Spelling {
 /// # Errors
 /// [`ExposeError`] when names that must be bare collide.
 pub fn table(catalog: &Catalog, config: &Config) -> Result<ExposedTable, ExposeError> {
-    ExposedTable::build(catalog, &Profile::new(ProfileName::Generic), config.names.exposure, &Published::default())
+    let (table, refused) = running(catalog, config);
+    refused.map_or(Ok(table), Err)
+}
+
+/// The same while servers come and go: a tool that must be bare while another has its name gets none, and takes nobody along.
+pub(crate) fn running(catalog: &Catalog, config: &Config) -> (ExposedTable, Option<ExposeError>) {
+    let (profile, mode) = (Profile::new(ProfileName::Generic), config.names.exposure);
+    ExposedTable::build_partly(catalog, &profile, mode, &Published::default())
 }
 
 /// What all names of an agent mean.

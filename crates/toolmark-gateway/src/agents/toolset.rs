@@ -15,7 +15,7 @@ use toolmark_runtime::tools::{
     Arguments, FunctionTool, ListToolsError, ToolContext, ToolError, ToolOutput, Tools, Toolset, TurnContext,
 };
 
-use super::names::{Meant, Spelling, table};
+use super::names::{Meant, Spelling, running};
 use crate::gateway::Gateway;
 use crate::service::call::{note, reach, timeout};
 use crate::snapshot::Snapshot;
@@ -68,7 +68,7 @@ impl GatewayTools {
 
     fn make(&self, snapshot: &Snapshot) -> Result<Vec<FunctionTool>, ListToolsError> {
         let (config, catalog) = (snapshot.config(), snapshot.workspace().catalog());
-        let table = table(catalog, config).map_err(|error| ListToolsError::new("the gateway", error))?;
+        let (table, _) = running(catalog, config);
         let listed = Listed::of(config.tasks.iter().find(|(name, _)| Some(name.as_str()) == self.task.as_deref()));
         let wanted: BTreeSet<&CanonicalName> = table
             .listed()

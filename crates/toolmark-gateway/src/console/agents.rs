@@ -6,7 +6,7 @@ use toolmark_core::explain::Explain as _;
 use toolmark_core::text::visible;
 
 use super::{Asked, Console};
-use crate::agents::{table, tools_of};
+use crate::agents::{running, tools_of};
 
 /// How many tools are listed of one agent.
 const TOOLS: usize = 500;
@@ -16,31 +16,25 @@ impl Console {
         let look = &asked.look;
         let (workspace, config) = (look.snapshot.workspace(), look.snapshot.config());
         let catalog = workspace.catalog();
-        let table = table(catalog, config);
+        let (table, _) = running(catalog, config);
         let agents = config.agents.iter().map(|(name, agent)| {
             let (mut tools, mut problems) = (Vec::new(), Vec::new());
-            match &table {
-                Ok(table) => {
-                    for written in &agent.tools {
-                        match tools_of(catalog, table, name.as_str(), std::slice::from_ref(written)) {
-                            Ok(meant) => {
-                                for canonical in meant.iter().flat_map(|meant| &meant.tools).take(TOOLS) {
-                                    let known = look.find(canonical.as_str()).map(|tool| workspace.known(tool));
-                                    let behavior =
-                                        known.as_ref().and_then(toolmark_core::behavior::KnownBehavior::behavior);
-                                    tools.push(json!({
-                                        "written": visible(written, 200),
-                                        "tool": canonical,
-                                        "shown": look.canonical(canonical.as_str()),
-                                        "behavior": behavior.map(|behavior| behavior.to_string()),
-                                    }));
-                                }
-                            }
-                            Err(errors) => problems.extend(errors.iter().map(|error| error.report().to_json())),
+            for written in &agent.tools {
+                match tools_of(catalog, &table, name.as_str(), std::slice::from_ref(written)) {
+                    Ok(meant) => {
+                        for canonical in meant.iter().flat_map(|meant| &meant.tools).take(TOOLS) {
+                            let known = look.find(canonical.as_str()).map(|tool| workspace.known(tool));
+                            let behavior = known.as_ref().and_then(toolmark_core::behavior::KnownBehavior::behavior);
+                            tools.push(json!({
+                                "written": visible(written, 200),
+                                "tool": canonical,
+                                "shown": look.canonical(canonical.as_str()),
+                                "behavior": behavior.map(|behavior| behavior.to_string()),
+                            }));
                         }
                     }
+                    Err(errors) => problems.extend(errors.iter().map(|error| error.report().to_json())),
                 }
-                Err(error) => problems.push(error.report().to_json()),
             }
             let why = problems.first().and_then(|problem| problem.get("what")).cloned();
             json!({

@@ -206,12 +206,15 @@ impl PackHandle {
     ) -> String {
         let mut looks = Looks::done(good_for, self.refresh());
         let mut unrest = Unrest::default();
+        // Whether it has said that its lists are others than those that were read.
+        let mut told = false;
         loop {
             let event = tokio::select! {
                 event = heard.recv() => event,
                 () = looks.is_due() => {
                     match self.look_again(upstream, news).await {
                         Ok(seen) => {
+                            told = false;
                             unrest.note(seen.new, Instant::now());
                             looks = Looks::done(seen.good_for, self.refresh());
                         }
@@ -226,6 +229,10 @@ impl PackHandle {
                             if self.is_gone(&unseen) {
                                 looks.doubt();
                             }
+                            // Nobody will say so again, and no call shows it.
+                            if told || self.upstream.load().is_none() {
+                                looks.soon(LEAST);
+                            }
                         }
                     }
                     continue;
@@ -238,7 +245,10 @@ impl PackHandle {
             match event {
                 None => return "the connection ended".into(),
                 // A server that calls its list changed all the time is asked once in a while.
-                Some(UpstreamEvent::ListChanged(_)) => looks.soon(unrest.pause()),
+                Some(UpstreamEvent::ListChanged(_)) => {
+                    told = true;
+                    looks.soon(unrest.pause(Instant::now()));
+                }
                 Some(UpstreamEvent::Reconnected) => {
                     self.wishes.renew(upstream).await;
                     looks.soon(RELIST);
@@ -336,15 +346,22 @@ impl Unrest {
         if !new {
             return;
         }
-        if self.last.is_none_or(|last| now.saturating_duration_since(last) > LATELY) {
+        if !self.is_recent(now) {
             self.changes = 0;
         }
         self.changes = self.changes.saturating_add(1);
         self.last = Some(now);
     }
 
+    fn is_recent(&self, now: Instant) -> bool {
+        self.last.is_some_and(|last| now.saturating_duration_since(last) <= LATELY)
+    }
+
     /// How long after they were read they may be read again.
-    pub(super) fn pause(&self) -> Duration {
+    pub(super) fn pause(&self, now: Instant) -> Duration {
+        if !self.is_recent(now) {
+            return RELIST;
+        }
         let doubled = 1_u32.checked_shl(self.changes.saturating_sub(OFTEN)).unwrap_or(u32::MAX);
         RELIST.saturating_mul(doubled).min(LONGEST_RELIST)
     }

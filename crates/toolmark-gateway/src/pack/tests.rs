@@ -233,9 +233,10 @@ fn a_server_that_changes_all_the_time_is_asked_less_and_less_often() {
     let (mut unrest, start) = (life::Unrest::default(), Instant::now());
     let pauses = |unrest: &mut life::Unrest, from: Instant, changes: u32| -> Vec<u128> {
         let note = |at: u32| {
-            unrest.note(true, from + Duration::from_secs(at.into()));
-            unrest.note(false, from + Duration::from_secs(at.into()));
-            unrest.pause().as_millis()
+            let now = from + Duration::from_secs(at.into());
+            unrest.note(true, now);
+            unrest.note(false, now);
+            unrest.pause(now).as_millis()
         };
         (0..changes).map(note).collect()
     };
@@ -247,5 +248,6 @@ fn a_server_that_changes_all_the_time_is_asked_less_and_less_often() {
     assert_eq!(all.get(20..24), Some(&[500, 1_000, 2_000, 4_000][..]));
     assert_eq!(all.last(), Some(&60_000));
     let later = start + Duration::from_secs(600);
+    assert_eq!(unrest.pause(later).as_millis(), 250, "it has been quiet");
     assert_eq!(pauses(&mut unrest, later, 1), [250], "it has come to rest");
 }

@@ -4,11 +4,11 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use toolmark_core::approval::{Prompt, RunId, Scope};
 use toolmark_mcp::downstream::{Answer, Context, Incoming, InputRequired, Question, Reply};
+use toolmark_mcp::wire::RawObject;
 use toolmark_mcp::wire::version::Era;
-use toolmark_mcp::wire::{Change, RawObject};
 use toolmark_runtime::approve::{Client, ClientAnswer, Handed, Later, Reach, Returned};
 
-use super::call::CALL;
+use super::call::without_ours;
 use super::object;
 
 /// The method of a form.
@@ -137,11 +137,7 @@ pub(super) fn handed(handed: &Handed) -> Answer {
 
 /// What a server wants to know, with a state that keeps the approval of the run. What it says in our name does not reach the client.
 pub(super) fn wanted(result: RawObject, run: Option<(RunId, u32)>) -> Answer {
-    let own = result.object("_meta").filter(|meta| meta.get(CALL).is_some());
-    let result = match own.map(|meta| meta.rewrite(&[Change::Remove(CALL)])) {
-        Some(meta) => object(result.rewrite(&[Change::Set("_meta", &meta)])),
-        None => result,
-    };
+    let result = without_ours(result);
     let own = result.text("requestState").map(|state| Bytes::copy_from_slice(state.as_bytes()));
     let requests = result.object("inputRequests").unwrap_or_else(RawObject::empty);
     let state = match (run, own) {

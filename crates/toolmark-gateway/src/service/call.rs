@@ -120,7 +120,8 @@ impl Front {
                 },
                 |edited| {
                     let headers = headers(edited.as_deref());
-                    dispatch(&snapshot, tool, request, edited, headers, context.clone(), span.as_deref())
+                    let now = self.gateway.snapshot();
+                    dispatch((&snapshot, now), tool, request, edited, headers, context.clone(), span.as_deref())
                 },
             )
             .await;
@@ -169,7 +170,7 @@ fn origin(request: &Incoming, span: Option<&CallSpan>) -> Origin {
 
 /// Sends the call to the pack of its tool, once.
 async fn dispatch(
-    snapshot: &Snapshot,
+    (snapshot, now): (&Snapshot, Arc<Snapshot>),
     tool: &Tool,
     request: &Incoming,
     edited: Option<String>,
@@ -178,6 +179,12 @@ async fn dispatch(
     span: Option<&CallSpan>,
 ) -> Result<Output, DispatchError> {
     let (pack, upstream) = reach(snapshot, tool)?;
+    if !is_still_there(&now, pack, tool) {
+        let why = "it changed while the call waited; list the tools again";
+        return Err(DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why));
+    }
+    // A call may take long; what was there when it began need not be kept for that.
+    drop(now);
     let meta = meta_for_server(request, span);
     let mut replaced: Vec<(&str, &[u8])> = meta.iter().map(|meta| ("_meta", &**meta)).collect();
     replaced.extend(edited.iter().map(|arguments| ("arguments", arguments.as_bytes())));
@@ -205,6 +212,16 @@ async fn dispatch(
         }
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// Whether a pack still offers a tool as it was when a call of it was judged, which may be a while ago if somebody was asked. A pack that a reload
+/// took away is as it was.
+fn is_still_there(now: &Snapshot, pack: &Arc<PackHandle>, tool: &Tool) -> bool {
+    if !now.pack(pack.name().as_str()).is_some_and(|current| Arc::ptr_eq(current, pack)) {
+        return true;
+    }
+    let found = now.workspace().catalog().resolve(tool.canonical().as_str());
+    matches!(found, Resolution::Found(current) if current.digest() == tool.digest())
 }
 
 /// The `_meta` that a server sees, where it is not the client's own. The task is named for us: a gateway behind may know no such task.
@@ -350,11 +367,11 @@ fn meta(snapshot: &Snapshot, tool: &Tool, passage: &Passage, code: Option<&str>,
     out
 }
 
-/// A result without what only we say of tools: it would be believed to be ours.
-fn without_ours(result: RawObject) -> RawObject {
+/// A result without what only we say of tools and calls: it would be believed to be ours.
+pub(super) fn without_ours(result: RawObject) -> RawObject {
     let Some(meta) = result.object("_meta") else { return result };
-    let changes: Vec<Change<'_>> =
-        OURS.iter().filter(|key| meta.get(key).is_some()).map(|key| Change::Remove(key)).collect();
+    let ours = OURS.iter().chain([&CALL]).filter(|key| meta.get(key).is_some());
+    let changes: Vec<Change<'_>> = ours.map(|key| Change::Remove(key)).collect();
     if changes.is_empty() {
         return result;
     }

@@ -98,7 +98,7 @@ fn codes(ask: &Ask) -> Vec<String> {
     reasons.iter().filter_map(|reason| Some(reason["code"].as_str()?.to_owned())).collect()
 }
 
-async fn answer(gateway: &Running, ask: &Ask, scope: Scope, pin: bool) {
+pub(crate) async fn answer(gateway: &Running, ask: &Ask, scope: Scope, pin: bool) {
     let given = Given { by: "bob".into(), way: Way::Library, at: Micros::from(SystemTime::now()), from: None };
     let ruling = Ruling { scope, pin, ..Ruling::once(true, given) };
     gateway.gateway.desk().expect("a desk").decide(ask.id, &ruling).await.expect("decided");

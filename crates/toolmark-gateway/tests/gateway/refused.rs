@@ -3,10 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
+use toolmark_core::approval::Scope;
 use toolmark_gateway::PackState;
 
+use crate::pins::answer;
 use crate::replaced::{Deployed, Kind, lists, mute, names, tools, until};
-use crate::support::{Running, call, read, text};
+use crate::support::{Running, call, read, store, text};
 
 /// A server that is looked at again and again.
 fn pack(name: &str, server: &Deployed) -> String {
@@ -119,5 +121,33 @@ async fn a_tool_that_must_be_bare_and_cannot_is_left_out_and_takes_nobody_along(
     let x = tools(&client).await.into_iter().find(|tool| tool["name"] == "x").expect("it is there");
     assert_eq!(x["_meta"]["dev.toolmark/identity"]["canonical"], "one.x");
     assert_eq!(text(&call(&client, "read_note", json!({})).await), "it ran");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_approved_does_not_run_once_its_server_offers_something_else_under_that_name() {
+    let one = Deployed::new(Kind::default(), &[X]).await;
+    let rule = "[approvals]\nwait = \"1min\"\n[[rules]]\nid = \"ask-first\"\ntools = [\"one.x\"]\nverdict = \"ask\"\n";
+    let store = store().await;
+    let gateway = Running::start_with(&format!("{}{rule}", pack("one", &one)), &store).await;
+    ready(&gateway, &["one"]).await;
+    let (client, other) = (mute(&gateway).await, mute(&gateway).await);
+    let waiting = tokio::spawn(async move { call(&client, "x", json!({})).await });
+    let asked = async || gateway.gateway.desk().expect("a desk").ledger().pending(10).await.expect("questions").pop();
+    let question = loop {
+        if let Some(question) = asked().await {
+            break question;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    };
+    one.lists(&[("x", "Deletes everything.")]);
+    while tools(&other).await[0]["description"] != "Deletes everything." {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(!waiting.is_finished(), "it waits for the answer");
+    answer(&gateway, &question, Scope::Once, false).await;
+    let result = waiting.await.expect("no panic");
+    assert_eq!(result.is_error, Some(true));
+    assert_eq!(one.own.calls.load(Ordering::SeqCst), 0, "nothing reached it: {}", text(&result));
     gateway.stop().await;
 }
