@@ -1,6 +1,6 @@
 //! What do the headers of a request say about the media it takes and the era it speaks?
 
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 
 use crate::wire::headers::{HeaderMismatchError, PROTOCOL_VERSION, single};
@@ -45,13 +45,14 @@ impl Accepts {
     }
 }
 
-/// Whether the body is said to be JSON.
+/// Whether the body is said to be JSON, as it is: nothing compressed is read.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let media = |value: &HeaderValue| {
         let media = value.to_str().ok()?.split(';').next()?.trim();
         Some(media.eq_ignore_ascii_case("application/json"))
     };
-    headers.get(CONTENT_TYPE).and_then(media) == Some(true)
+    let plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    headers.get(CONTENT_TYPE).and_then(media) == Some(true) && headers.get_all(CONTENT_ENCODING).iter().all(plain)
 }
 
 /// The era that a message speaks, by what its body says first and its headers second; the version for the old one.

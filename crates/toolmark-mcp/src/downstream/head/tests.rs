@@ -32,6 +32,11 @@ fn only_json_is_read_as_json() {
         assert!(!is_json(&headers("content-type", wrong)), "{wrong}");
     }
     assert!(!is_json(&HeaderMap::new()));
+    let mut encoded = headers("content-type", "application/json");
+    encoded.insert("content-encoding", HeaderValue::from_static("identity"));
+    assert!(is_json(&encoded));
+    encoded.insert("content-encoding", HeaderValue::from_static("gzip"));
+    assert!(!is_json(&encoded), "nothing is unpacked");
 }
 
 #[test]

@@ -302,7 +302,12 @@ fn unfit(headers: &HeaderMap, accepts: Accepts) -> Option<Response<Body>> {
     }
     if !is_json(headers) {
         let (status, code) = (StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::new("media-type-unsupported"));
-        return Some(response::refuse(status, None, code, "the body must be sent as application/json"));
+        return Some(response::refuse(
+            status,
+            None,
+            code,
+            "the body must be sent as application/json, and not compressed",
+        ));
     }
     None
 }
