@@ -366,7 +366,11 @@ fn require_configured(
     let is_theirs = |name: &PackName, pack: &Pack| {
         imported.packs.iter().any(|found| is_named(name, &found.name, client) && is_same(&found.pack, pack))
     };
-    let more = config.packs.iter().filter(|(name, pack)| pack.enabled && !is_theirs(name, pack));
+    let address = client.profile();
+    let profile = config.profiles.iter().find(|(name, _)| name.as_str() == address.as_str());
+    let seen = profile.and_then(|(_, profile)| profile.packs.as_ref());
+    let is_seen = |name: &PackName| seen.is_none_or(|packs| packs.contains(name));
+    let more = config.packs.iter().filter(|(name, pack)| pack.enabled && is_seen(name) && !is_theirs(name, pack));
     let more = more.map(|(name, _)| name.to_string()).collect();
     Ok(Reached { servers, more, configured })
 }

@@ -22,11 +22,16 @@ pub fn is_trusted_host(scheme: &str, host: &str) -> bool {
     }
 }
 
+/// True for an address that is called without encryption.
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("http"))
+}
+
 /// True for an address whose answers can be believed.
 pub(crate) fn is_trusted_address(text: &str) -> bool {
     let host = place(text).and_then(host);
-    let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
-    is_web_address(text) && host.is_some_and(|host| is_trusted_host(scheme, host))
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()).unwrap_or_default();
+    is_web_address(text) && host.is_some_and(|host| is_trusted_host(&scheme, host))
 }
 
 /// Whether this is an address of a receiver of OpenTelemetry data. What is secret in one would end up in logs.
@@ -46,8 +51,9 @@ pub fn check_receiver(text: &str) -> Result<(), &'static str> {
 
 /// Host and port of an address, and who asks.
 fn place_with_user(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
-    rest.split(['/', '?', '#']).next()
+    let (scheme, rest) = text.split_once("://")?;
+    let is_known = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    is_known.then_some(rest)?.split(['/', '?', '#']).next()
 }
 
 /// Host and port of an address.

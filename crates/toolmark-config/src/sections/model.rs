@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::address::is_plain;
 use super::foreign::DurationText;
 use super::{is_header, is_web_address};
 use crate::read::{Refused, Section, table, table_name};
@@ -74,7 +75,7 @@ fn check(model: &ModelSection, section: &mut Section<'_, '_>) {
     }
     if section.has("ca")
         && let Some(literal) = model.base_url.as_ref().and_then(Template::as_literal)
-        && literal.expose().starts_with("http://")
+        && is_plain(literal.expose())
     {
         let fix = "write `https://` in `base_url`, or remove `ca`";
         section

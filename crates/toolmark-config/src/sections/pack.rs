@@ -7,7 +7,7 @@ use toolmark_core::names::RawName;
 use toolmark_core::text::visible;
 use toolmark_policy::pattern::Glob;
 
-use super::address::is_web_address;
+use super::address::{is_plain, is_web_address};
 use super::foreign::{DurationText, ExposureWord, GlobText};
 use super::tool::Tool;
 use crate::read::{Refused, Section, below, table, table_name};
@@ -239,7 +239,7 @@ fn check(pack: &Pack, section: &mut Section<'_, '_>) {
     }
     if section.has("ca")
         && let Some(url) = pack.url.as_ref().and_then(Template::as_literal)
-        && url.expose().starts_with("http://")
+        && is_plain(url.expose())
     {
         let message = "the address is called without encryption, and shows no certificate";
         let error = Refused::value(message, "write `https://` in `url`, or remove `ca`");

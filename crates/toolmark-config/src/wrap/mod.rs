@@ -112,12 +112,15 @@ fn is_ours(key: &str, words: &[String]) -> bool {
         let name = name.split(['@', ':']).next().unwrap_or_default();
         name.strip_suffix(".exe").unwrap_or(name) == OURSELVES
     };
+    // What the program is given is often a folder, and anything may be in a folder of that name.
+    let is_file = |word: &str| word.starts_with(['/', '.', '~']) || word.contains('\\');
     let serves = |word: &str| word == "stdio";
     let called = key == OURSELVES;
     let Some((program, args)) = words.split_first() else { return called };
+    let is_started = |word: &str| is_program(word) && !is_file(word);
     // What `wrap` writes may start another program, and another program may start this one.
     (is_program(program) && (called || args.iter().any(|arg| serves(arg))))
-        || (called && args.first().is_some_and(|arg| serves(arg)))
+        || (called && (args.iter().any(|arg| is_started(arg)) || args.first().is_some_and(|arg| serves(arg))))
         || words.windows(2).any(|pair| matches!(pair, [one, next] if is_program(one) && serves(next)))
 }
 

@@ -382,6 +382,7 @@ fn a_server_is_toolmark_by_what_it_starts_and_not_by_its_name() {
         ("toolmark", r#"{"command": "/opt/tm", "args": ["stdio", "--config", "x"]}"#),
         ("toolmark", r#"{"url": "http://127.0.0.1:7319/mcp"}"#),
         ("gateway", r#"{"command": "C:\\bin\\toolmark.exe", "args": ["--color", "never", "stdio"]}"#),
+        ("toolmark", r#"{"command": "docker", "args": ["run", "-i", "example/toolmark:1", "--config", "x"]}"#),
         ("gateway", r#"{"command": "docker", "args": ["run", "-i", "example/toolmark:1", "stdio"]}"#),
     ] {
         assert!(is_ours(&file(key, server)), "{server}");
@@ -390,6 +391,10 @@ fn a_server_is_toolmark_by_what_it_starts_and_not_by_its_name() {
         ("toolmark", r#"{"command": "real-other"}"#),
         ("toolmark", r#"{"command": "npx", "args": ["-y", "other", "stdio"]}"#),
         ("files", r#"{"command": "files", "args": ["--transport", "stdio", "--root", "/home/a/toolmark"]}"#),
+        (
+            "toolmark",
+            r#"{"command": "npx", "args": ["-y", "files", "/home/a/toolmark", "./toolmark", "C:\\src\\toolmark"]}"#,
+        ),
         ("gateway", r#"{"url": "http://127.0.0.1:7319/mcp"}"#),
     ] {
         assert!(!is_ours(&file(key, server)), "{server}");

@@ -11,6 +11,8 @@ fn an_address_has_a_host_and_a_port_that_is_one() {
         "https://ann:pw@mcp.example:8443/",
         "http://a:1",
         "http://a:65535",
+        "HTTPS://mcp.example/a",
+        "Http://mcp.example",
     ] {
         assert!(is_web_address(good), "{good}");
     }
@@ -41,6 +43,7 @@ fn an_address_has_a_host_and_a_port_that_is_one() {
 fn answers_are_believed_over_tls_and_from_this_machine() {
     for good in [
         "https://id.example.com/x",
+        "HTTPS://id.example.com/x",
         "http://localhost:8080/",
         "http://127.0.0.1",
         "http://[::1]:80",
@@ -50,6 +53,7 @@ fn answers_are_believed_over_tls_and_from_this_machine() {
     }
     for bad in [
         "http://evil.example",
+        "HTTP://evil.example",
         "http://localhost.evil.example",
         "http://localhost@evil.example",
         "http://192.0.2.1",
