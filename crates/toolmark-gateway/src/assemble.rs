@@ -95,7 +95,8 @@ struct ToolMissing {
     known: Vec<String>,
 }
 
-/// The files that a configuration names, whether they are there or not: policies, baselines, names, and those with variables of packs.
+/// The files that a configuration names, whether they are there or not: policies, baselines, names, opinions, and those with variables of
+/// packs. A pattern stands for itself, and for those that are there.
 #[must_use]
 pub fn files(config: &Config, surroundings: &Surroundings<'_>) -> Vec<PathBuf> {
     let directory = surroundings.directory;
@@ -105,7 +106,9 @@ pub fn files(config: &Config, surroundings: &Surroundings<'_>) -> Vec<PathBuf> {
         files.extend(matching(directory, pattern));
     }
     if let Some(named) = &config.behavior.opinions {
-        files.extend(opinions::files(&directory.join(named)).unwrap_or_default());
+        let folder = directory.join(named);
+        files.push(folder.join("*.jsonl"));
+        files.extend(opinions::files(&folder).unwrap_or_default());
     }
     let baselines = config.tasks.iter().filter_map(|(_, task)| task.baseline.as_deref());
     files.extend(baselines.filter(|name| baselines::in_store(name).is_none()).map(|path| directory.join(path)));

@@ -1,6 +1,7 @@
 //! Did somebody change the files that a gateway was started from?
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,8 @@ pub struct Watch {
 
 impl Watch {
     /// Watches files; `*` in a name stands for any run of characters. The folders that they and what they link to
-    /// are in are what is really watched, because editors and mounts replace files.
+    /// are in are what is really watched, because editors and mounts replace files. Of a folder that is not there, it is heard when it comes:
+    /// then the files in it are to be watched anew.
     ///
     /// # Errors
     /// What the system says, when it cannot watch one of the folders.
@@ -30,7 +32,8 @@ impl Watch {
         let targets = files.iter().filter_map(|file| file.canonicalize().ok());
         let files: HashSet<PathBuf> = files.iter().cloned().chain(targets).collect();
         let bell = Arc::new(Notify::new());
-        let names: Vec<Glob> = files.iter().filter_map(|file| Some(Glob::new(file.file_name()?.to_str()?))).collect();
+        let places: Vec<(&Path, Option<&OsStr>)> = files.iter().map(|file| place(file)).collect();
+        let names = places.iter().filter_map(|(_, name)| Some(Glob::new((*name)?.to_str()?))).collect::<Vec<_>>();
         let rung = Arc::clone(&bell);
         let heard = move |event: notify::Result<notify::Event>| match event {
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
@@ -42,7 +45,7 @@ impl Watch {
             }
         };
         let mut watcher = notify::recommended_watcher(heard).map_err(|error| error.to_string())?;
-        let folders: HashSet<&Path> = files.iter().map(|file| folder(file)).collect();
+        let folders: HashSet<&Path> = places.iter().map(|(folder, _)| *folder).collect();
         for folder in folders {
             watcher
                 .watch(folder, RecursiveMode::NonRecursive)
@@ -58,10 +61,15 @@ impl Watch {
     }
 }
 
-fn folder(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
+/// The folder that is there on the way to a file, and what comes next in it.
+fn place(file: &Path) -> (&Path, Option<&OsStr>) {
+    let mut at = file;
+    loop {
+        match at.parent() {
+            Some(folder) if folder.is_dir() => return (folder, at.file_name()),
+            Some(folder) if !folder.as_os_str().is_empty() => at = folder,
+            _ => return (Path::new("."), at.file_name()),
+        }
     }
 }
 

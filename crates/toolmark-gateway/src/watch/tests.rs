@@ -14,3 +14,16 @@ async fn a_change_behind_a_link_is_heard_of() {
     std::fs::write(real.join("own.toml"), "two").expect("written");
     tokio::time::timeout(Duration::from_secs(60), watch.changed()).await.expect("it is heard of");
 }
+
+#[tokio::test]
+async fn a_folder_that_comes_later_is_heard_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let later = folder.path().join("opinions");
+    let files = [later.join("*.jsonl"), folder.path().join("toolmark.toml")];
+    let watch = Watch::on(&files).expect("watched");
+    std::fs::create_dir(&later).expect("a folder");
+    tokio::time::timeout(Duration::from_secs(60), watch.changed()).await.expect("it is heard of");
+    let watch = Watch::on(&files).expect("watched");
+    std::fs::write(later.join("one.jsonl"), "{}").expect("written");
+    tokio::time::timeout(Duration::from_secs(60), watch.changed()).await.expect("what comes into it is heard of");
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
+use toolmark_config::Config;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::names::PackName;
 use toolmark_gateway::assemble::{self, Surroundings};
@@ -19,8 +20,26 @@ use crate::workspace::Written;
 /// A configuration that is in use, and what its files held when it was read.
 pub(crate) struct Followed {
     path: PathBuf,
-    files: Vec<PathBuf>,
+    named: Named,
     seen: [u8; 32],
+}
+
+/// What a configuration names; which files those are changes when one is added or taken away.
+struct Named {
+    config: Config,
+    directory: PathBuf,
+    lock: PathBuf,
+}
+
+impl Named {
+    fn files(&self) -> Vec<PathBuf> {
+        let environment = |name: &str| std::env::var(name).ok();
+        let (directory, baselines) = (&*self.directory, Baselines::default());
+        let surroundings = Surroundings { directory, environment: &environment, baselines: &baselines, effects: None };
+        let mut files = assemble::files(&self.config, &surroundings);
+        files.push(self.lock.clone());
+        files
+    }
 }
 
 impl Followed {
@@ -28,23 +47,22 @@ impl Followed {
     /// between is then one too many, never one too few.
     pub(crate) fn new(written: &Written) -> Option<Self> {
         let path = written.path.clone()?;
-        let environment = |name: &str| std::env::var(name).ok();
-        let (directory, baselines) = (written.directory(), Baselines::default());
-        let surroundings = Surroundings { directory, environment: &environment, baselines: &baselines, effects: None };
-        let mut files = assemble::files(&written.config, &surroundings);
-        files.push(written.lock_path());
-        let seen = fingerprint(&files, written.digest);
-        Some(Self { path, files, seen })
+        let (directory, lock) = (written.directory().to_owned(), written.lock_path());
+        let named = Named { config: written.config.clone(), directory, lock };
+        let seen = fingerprint(&named.files(), written.digest);
+        Some(Self { path, named, seen })
     }
 
     /// True when a file holds something else than when it was read.
     fn is_outdated(&self) -> bool {
         let own = fs::read(&self.path).map_or([0; 32], |text| Sha256::digest(text).into());
-        fingerprint(&self.files, own) != self.seen
+        fingerprint(&self.named.files(), own) != self.seen
     }
 
     fn all(&self) -> Vec<PathBuf> {
-        self.files.iter().chain([&self.path]).cloned().collect()
+        let mut all = self.named.files();
+        all.push(self.path.clone());
+        all
     }
 
     /// Follows the configuration for as long as the gateway runs: when a file of it changes, and when `SIGHUP` says so.
@@ -53,21 +71,20 @@ impl Followed {
         loop {
             let watch = Watch::on(&self.all());
             // What changed before anybody watched is a change too.
-            let mut changed = self.is_outdated();
-            while !changed {
-                changed = match &watch {
+            if !self.is_outdated() {
+                match &watch {
                     Ok(watch) => tokio::select! {
-                        () = watch.changed() => self.is_outdated(),
-                        () = asked.again() => true,
+                        // Which folders are there may be what changed.
+                        () = watch.changed() => continue,
+                        () = asked.again() => {}
                     },
                     Err(why) => {
                         output::warn(&format!(
                             "changes of the configuration go unnoticed: {why}; send SIGHUP to reload"
                         ));
                         asked.again().await;
-                        true
                     }
-                };
+                }
             }
             if let Err(failure) = self.reload(gateway).await {
                 let _ = failure.show(false);
@@ -80,7 +97,7 @@ impl Followed {
         // A file that is refused is not tried again until it changes.
         let text = fs::read(&self.path);
         let own = text.as_ref().map_or([0; 32], |text| Sha256::digest(text).into());
-        self.seen = fingerprint(&self.files, own);
+        self.seen = fingerprint(&self.named.files(), own);
         if text.is_ok_and(|text| says_nothing(&text)) {
             return Err(Failure::refused(Exit::BadInput, &Emptied(output::safe(&self.path.display().to_string()))));
         }
