@@ -181,15 +181,26 @@ fn a_server_that_never_said_who_it_is_is_gone_too() {
 }
 
 #[test]
-fn whoever_is_told_to_end_twice_does_not_wait_for_servers() {
+fn a_gateway_that_is_told_to_end_twice_does_not_wait_for_servers() {
     let folder = with_script(STUBBORN);
-    let mut gateway = Piped::start(folder.path(), "sqlite::memory:", &[]);
-    gateway.call("read_query", &json!({"query": "SELECT 1 AS one"}));
+    let said = folder.path().join("said");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
+    command.args(["up", "--listen", "127.0.0.1:0", "--store", "sqlite::memory:"]).current_dir(folder.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(std::fs::File::create(&said).expect("a file")).spawn().expect("toolmark starts");
+    let lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    let mut gateway = Piped { input: child.stdin.take(), child, lines };
+    // The last that it writes: from now on it hears when it is asked to end.
+    let is_last = |line: &std::io::Result<String>| line.as_ref().expect("text").starts_with("console ");
+    gateway.lines.find(is_last).expect("it listens").expect("text");
     let server = pid(folder.path());
     gateway.signal(Signal::TERM);
-    std::thread::sleep(Duration::from_millis(50));
+    // What comes sooner is the same wish.
+    std::thread::sleep(Duration::from_millis(700));
     gateway.signal(Signal::TERM);
     gateway.ended();
+    let said = std::fs::read_to_string(said).expect("what it said");
+    assert!(said.contains("stopping at once"), "{said}");
     let until = Instant::now() + TOO_LONG;
     while !is_gone(server) {
         assert!(Instant::now() < until, "the server is still there");

@@ -88,7 +88,8 @@ fn a_gateway_ends_with_its_terminal_though_a_hangup_asks_for_a_reload_and_takes_
     let errors = std::fs::File::create(&said).expect("a file");
     let arguments = ["up", "--listen", "127.0.0.1:0"];
     let mut terminal = Terminal::start_with(folder.path(), &arguments, |command| command.stderr(errors));
-    terminal.until("connect");
+    // The last that it writes there.
+    terminal.until("console ");
     let Terminal { pty, mut child, .. } = terminal;
     drop(pty);
     // A shell at that terminal would pass on what it heard.

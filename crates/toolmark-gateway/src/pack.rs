@@ -5,7 +5,7 @@ mod target;
 
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -79,7 +79,10 @@ pub struct PackHandle {
     /// How it says who it is, to notice when that changes.
     auth: Option<UpstreamAuth>,
     state: Mutex<PackState>,
-    upstream: ArcSwapOption<Upstream>,
+    /// The connection, also while no new call goes over it.
+    connection: ArcSwapOption<Upstream>,
+    /// Whether calls may go over it.
+    is_open: AtomicBool,
     stop: CancellationToken,
     wishes: Arc<Wishes>,
     breaker: Breaker,
@@ -104,11 +107,20 @@ struct Tuning {
     longest: Duration,
 }
 
+/// Why lists are not used.
+#[derive(Debug)]
+pub(crate) enum Untaken {
+    /// They cannot be, for this reason.
+    Refused(String),
+    /// The configuration has another server in place of this one, or none.
+    Replaced,
+}
+
 /// What a pack tells the gateway.
 pub(crate) enum News {
     /// Its lists, new or again, and the connection that they came over; it waits until they are taken in and hears whether they are new, or
-    /// why they cannot be used.
-    Listed(Arc<PackHandle>, Box<Listed>, Arc<Upstream>, oneshot::Sender<Result<bool, String>>),
+    /// why they are not used.
+    Listed(Arc<PackHandle>, Box<Listed>, Arc<Upstream>, oneshot::Sender<Result<bool, Untaken>>),
     /// It came or went.
     State,
     /// One of its resources changed.
@@ -251,7 +263,8 @@ impl PackHandle {
             way,
             auth: None,
             state: Mutex::new(PackState::Starting),
-            upstream: ArcSwapOption::empty(),
+            connection: ArcSwapOption::empty(),
+            is_open: AtomicBool::new(false),
             stop: CancellationToken::new(),
             wishes: Arc::default(),
             breaker: Breaker::new(5, Duration::from_secs(10)),
@@ -308,23 +321,36 @@ impl PackHandle {
         self.timeout
     }
 
-    /// The connection, while there is one.
+    /// The connection, while there is one and calls may go over it.
     pub(crate) fn upstream(&self) -> Option<Arc<Upstream>> {
-        self.upstream.load_full().filter(|upstream| !upstream.is_closed())
+        let is_open = self.is_open();
+        self.connection.load_full().filter(|upstream| is_open && !upstream.is_closed())
     }
 
     /// Lets calls go over a connection: what came over it is what they are judged by.
     pub(crate) fn open(&self, upstream: Arc<Upstream>) {
-        self.upstream.store(Some(upstream));
+        self.connection.store(Some(upstream));
+        self.is_open.store(true, Ordering::Release);
         // Whoever stops us looks first and cancels before: one of the two sees the other.
         if self.stop.is_cancelled() {
-            self.upstream.store(None);
+            self.part();
         }
     }
 
-    /// Lets no call go to it until it is opened again: it offers something else than what calls are judged by.
+    /// Lets no new call go to it until it is opened again: it offers something else than what calls are judged by. Those that are under way
+    /// go on.
     pub(crate) fn shut(&self) {
-        self.upstream.store(None);
+        self.is_open.store(false, Ordering::Release);
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Acquire)
+    }
+
+    /// Lets go of the connection, if there is one.
+    fn part(&self) -> Option<Arc<Upstream>> {
+        self.shut();
+        self.connection.swap(None)
     }
 
     /// Whether calls may go to it.
@@ -340,7 +366,7 @@ impl PackHandle {
     /// Ends it and whatever it started, also a program that has not said yet who it is.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
-        if let Some(upstream) = self.upstream.swap(None) {
+        if let Some(upstream) = self.part() {
             upstream.close().await;
         }
         self.at_work.close();
@@ -360,7 +386,7 @@ impl PackHandle {
         while Arc::strong_count(&self) > 2 && tokio::time::Instant::now() < last {
             tokio::time::sleep(Duration::from_millis(20)).await;
             // The time of its calls stands still while somebody thinks about what it asked.
-            if self.upstream().is_some_and(|upstream| upstream.is_asking()) {
+            if self.connection.load().as_ref().is_some_and(|upstream| upstream.is_asking()) {
                 last = tokio::time::Instant::now() + patience;
             }
         }

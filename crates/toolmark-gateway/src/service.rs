@@ -60,7 +60,7 @@ struct Patience {
 /// How much a request for a list wants to be told of each tool.
 fn asked(request: &Incoming) -> Result<Option<ListMeta>, Fault> {
     let Some(list) = request.params.object("_meta").and_then(|meta| meta.slice(LIST)) else { return Ok(None) };
-    let said = RawObject::read(list, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).ok();
+    let said = RawObject::read(list, Limits::ADMITTED).ok();
     let word = said.as_ref().and_then(|said| said.text("meta")).and_then(|word| ListMeta::of_word(&word));
     word.map(Some).ok_or_else(|| {
         let words = ListMeta::WORDS.join("`, `");
@@ -338,5 +338,5 @@ fn no_view(error: &ViewError) -> Fault {
 
 /// Text of ours as an object; an empty one for what is none, which ours always is.
 fn object(text: Bytes) -> RawObject {
-    RawObject::read(text, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or_else(|_| RawObject::empty())
+    RawObject::read(text, Limits::ADMITTED).unwrap_or_else(|_| RawObject::empty())
 }

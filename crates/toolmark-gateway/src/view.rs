@@ -339,7 +339,7 @@ pub(crate) const OURS: [&str; 5] =
 /// is wanted.
 fn shown(snapshot: &Snapshot, tool: &Tool, name: &str, more: Said, languages: Option<&Languages>) -> Bytes {
     let raw = Bytes::copy_from_slice(tool.definition().raw_json().as_bytes());
-    let Ok(object) = RawObject::read(raw.clone(), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }) else {
+    let Ok(object) = RawObject::read(raw.clone(), Limits::ADMITTED) else {
         return raw;
     };
     let known = snapshot.workspace().known(tool);

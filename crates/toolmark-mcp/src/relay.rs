@@ -11,57 +11,71 @@ use crate::upstream::{self, CallObserver, CallerKey};
 use crate::wire::{Change, Limits, RawObject, RpcError, codes, write};
 
 /// The way back: what a server says in between goes to the client of the request.
-pub struct Back(Context, Option<Arc<AtomicU64>>);
+pub struct Back {
+    context: Context,
+    noted: Option<Arc<AtomicU64>>,
+    still: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+}
 
 impl Back {
     /// To the client behind this.
     #[must_use]
     pub fn to(context: Context) -> Self {
-        Self(context, None)
+        Self { context, noted: None, still: None }
     }
 
     /// The same; writes down with which id the request goes out, where somebody wants to know.
     #[must_use]
     pub fn noting(self, id: Option<Arc<AtomicU64>>) -> Self {
-        Self(self.0, id)
+        Self { noted: id, ..self }
+    }
+
+    /// The same; the request goes out only if this still holds when its turn has come.
+    #[must_use]
+    pub fn only_if(self, still: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { still: Some(Box::new(still)), ..self }
     }
 }
 
 impl CallObserver for Back {
     fn progress(&self, params: Bytes) {
         if let Some(params) = object(params) {
-            self.0.progress(&params);
+            self.context.progress(&params);
         }
     }
 
     fn message(&self, params: Bytes) {
         if let Some(params) = object(params) {
-            self.0.notify("notifications/message", &params);
+            self.context.notify("notifications/message", &params);
         }
     }
 
     fn sent_as(&self, id: u64) {
-        if let Some(noted) = &self.1 {
+        if let Some(noted) = &self.noted {
             noted.store(id, Ordering::Relaxed);
         }
     }
 
+    fn may_go(&self) -> bool {
+        self.still.as_ref().is_none_or(|still| still())
+    }
+
     fn hung_up(&self) {
-        self.0.release_stream();
+        self.context.release_stream();
     }
 
     fn visited(&self, elicitation: &str) {
-        self.0.visited(elicitation);
+        self.context.visited(elicitation);
     }
 
     fn can_answer(&self, question: &upstream::Question) -> bool {
         let params = question.params.as_ref().map_or(&b"{}"[..], |params| params.raw());
-        self.0.can_ask(&question.method, params).is_ok()
+        self.context.can_ask(&question.method, params).is_ok()
     }
 
     /// One session, or, where there are none, one caller at one address with a program that says the same of itself.
     fn caller(&self) -> Option<CallerKey> {
-        let (context, client) = (&self.0, self.0.client());
+        let (context, client) = (&self.context, self.context.client());
         Some(match context.session() {
             Some(session) => CallerKey::of(&[b"session", session.as_bytes()]),
             None => {
@@ -73,7 +87,7 @@ impl CallObserver for Back {
     }
 
     fn ask(&self, question: upstream::Question) -> BoxFuture<'static, upstream::Answer> {
-        let context = self.0.clone();
+        let context = self.context.clone();
         Box::pin(async move {
             let params = question.params.map_or(Bytes::from_static(b"{}"), |params| params.raw().clone());
             let question = Question { key: "question".to_owned(), method: question.method, params };
@@ -122,5 +136,5 @@ impl Incoming {
 }
 
 fn object(raw: Bytes) -> Option<RawObject> {
-    RawObject::read(raw, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).ok()
+    RawObject::read(raw, Limits::ADMITTED).ok()
 }

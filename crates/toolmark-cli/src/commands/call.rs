@@ -127,7 +127,7 @@ async fn send(gateway: &Upstream, params: RawObject) -> Result<RawObject, Failur
 }
 
 fn changed(object: &RawObject, changes: &[Change<'_>]) -> Result<RawObject, Failure> {
-    RawObject::read(object.rewrite(changes), Limits { bytes: usize::MAX, depth: Limits::DEEPEST })
+    RawObject::read(object.rewrite(changes), Limits::ADMITTED)
         .map_err(|error| Failure::refused(Exit::BadInput, &NotArguments(error.to_string())))
 }
 

@@ -103,7 +103,10 @@ async fn serve(
     output::line(format_args!("listening on {}/mcp", console::near(address)))?;
     let _ = tokio::time::timeout(PATIENCE, gateway.settled()).await;
     let usual = address == Config::default().gateway.listen;
-    introduce(&gateway, &base, demo.then_some(usual), console.as_deref())?;
+    // Whoever is served does not need to be read.
+    if let Err(failure) = introduce(&gateway, &base, demo.then_some(usual), console.as_deref()) {
+        tracing::warn!(?failure, "nobody reads what is said at the start");
+    }
     match followed {
         Some(followed) => tokio::select! {
             () = wish.heard() => {}

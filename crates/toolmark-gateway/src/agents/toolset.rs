@@ -7,7 +7,7 @@ use toolmark_core::digest::DefinitionDigest;
 use toolmark_core::names::CanonicalName;
 use toolmark_core::text::visible;
 use toolmark_core::tool::{Tool, ToolKind};
-use toolmark_mcp::toolset::{McpCallError, Sent, send};
+use toolmark_mcp::toolset::{McpCallError, Sent, Still, send};
 use toolmark_mcp::wire::headers::ParamHeaders;
 use toolmark_policy::pattern::Glob;
 use toolmark_runtime::approve::Later;
@@ -17,7 +17,7 @@ use toolmark_runtime::tools::{
 
 use super::names::{Meant, Spelling, running};
 use crate::gateway::Gateway;
-use crate::service::call::{note, reach, timeout};
+use crate::service::call::{note, reach, still_there, timeout};
 use crate::snapshot::Snapshot;
 use crate::telemetry;
 use crate::view::Listed;
@@ -112,7 +112,7 @@ impl GatewayTools {
 
 /// Sends a call to the pack of its tool, once; where the tool is another by now, to nobody.
 async fn call(
-    gateway: &Gateway,
+    gateway: &Arc<Gateway>,
     judged: &Judged,
     context: &ToolContext,
     arguments: &Arguments,
@@ -123,13 +123,14 @@ async fn call(
     let Some(tool) = snapshot.workspace().catalog().tools().find(same) else {
         return Err(McpCallError::Changed.told(&shown));
     };
-    let (pack, upstream) = reach(&snapshot, tool).map_err(|error| ToolError::told(error.text(&shown)))?;
+    let (pack, upstream) = reach(gateway, &snapshot, tool).map_err(|error| ToolError::told(error.text(&shown)))?;
     let sent = Sent {
         raw: tool.raw().as_str(),
         headers: judged.headers.headers(arguments.value()),
         timeout: Some(timeout(&snapshot, tool, pack.timeout())),
         structured: false,
         meta: telemetry::current().map(|span| span.put_into(None, None)),
+        still: Some(Still::that(still_there(gateway, pack, tool))),
     };
     let brought = send(&upstream, sent, context, arguments).await;
     note(

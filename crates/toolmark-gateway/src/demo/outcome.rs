@@ -53,7 +53,7 @@ pub(super) fn answer(outcome: Outcome) -> Answer {
         }),
         Err(failure) => json!({"content": [{"type": "text", "text": failure.to_string()}], "isError": true}),
     };
-    let limits = Limits { bytes: usize::MAX, depth: Limits::DEEPEST };
+    let limits = Limits::ADMITTED;
     match RawObject::read(Bytes::from(result.to_string()), limits) {
         Ok(result) => Answer::Result(result),
         Err(_) => Answer::fault(codes::INTERNAL_ERROR, "the result cannot be written"),

@@ -13,7 +13,17 @@ use toolmark_runtime::Workspace;
 use super::{Gateway, State};
 use crate::listing::Listed;
 use crate::offers;
-use crate::pack::{News, PackHandle, PackState};
+use crate::pack::{News, PackHandle, PackState, Untaken};
+
+/// What became of lists.
+struct Taken {
+    /// Whose offer something new.
+    changed: BTreeSet<PackName>,
+    /// Whose cannot be used, and why: no call goes to them, and what they offered before stays listed.
+    refused: BTreeMap<PackName, String>,
+    /// Whoever is not in the configuration any more, or in another way.
+    gone: Vec<Arc<PackHandle>>,
+}
 
 /// How long packs that start wait for each other.
 const TOGETHER: Duration = Duration::from_millis(10);
@@ -28,7 +38,7 @@ impl Gateway {
             while let Some(news) = next {
                 match news {
                     News::Listed(pack, listed, upstream, done) => {
-                        taken.push((pack.name().clone(), done));
+                        taken.push((Arc::clone(&pack), done));
                         lists.push((pack, *listed, upstream));
                     }
                     News::Resource(pack, uri) => {
@@ -49,14 +59,19 @@ impl Gateway {
                     None => None,
                 };
             }
-            let (changed, refused) = self.take_in(lists);
+            let Taken { changed, refused, gone } = self.take_in(lists);
             if moved && changed.is_empty() {
                 let state = self.state();
                 let workspace = Arc::clone(self.snapshot().shared_workspace());
                 self.current.store(Arc::new(self.snapshot_of(&state, workspace)));
             }
             for (pack, done) in taken {
-                let _ = done.send(refused.get(&pack).cloned().map_or(Ok(changed.contains(&pack)), Err));
+                let name = pack.name();
+                let why = match gone.iter().any(|gone| Arc::ptr_eq(gone, &pack)) {
+                    true => Some(Untaken::Replaced),
+                    false => refused.get(name).cloned().map(Untaken::Refused),
+                };
+                let _ = done.send(why.map_or(Ok(changed.contains(name)), Err));
             }
         }
     }
@@ -66,19 +81,16 @@ impl Gateway {
         self.state().packs.values().filter(|pack| pack.state() == PackState::Starting).count()
     }
 
-    /// Makes the snapshot in which packs offer this, if anything is new, and lets calls go to them. Says which packs offer something new, and
-    /// which something that cannot be used: no call goes to those, and what they offered before stays listed.
-    fn take_in(
-        &self,
-        lists: Vec<(Arc<PackHandle>, Listed, Arc<Upstream>)>,
-    ) -> (BTreeSet<PackName>, BTreeMap<PackName, String>) {
+    /// Makes the snapshot in which packs offer this, if anything is new, and lets calls go to them.
+    fn take_in(&self, lists: Vec<(Arc<PackHandle>, Listed, Arc<Upstream>)>) -> Taken {
         let mut state = self.state();
         let before = state.listed.clone();
-        let (mut new, mut opened) = (BTreeMap::new(), Vec::new());
+        let (mut new, mut opened, mut gone) = (BTreeMap::new(), Vec::new(), Vec::new());
         for (pack, listed, upstream) in lists {
             let name = pack.name();
             // One that was replaced in the meantime has nothing to say any more.
             if !state.packs.get(name).is_some_and(|current| Arc::ptr_eq(current, &pack)) {
+                gone.push(pack);
                 continue;
             }
             if before.get(name).is_none_or(|known| **known != listed) {
@@ -94,7 +106,7 @@ impl Gateway {
         }
         let (workspace, refused) =
             if new.is_empty() { (None, BTreeMap::new()) } else { self.fit(&mut state, &mut new) };
-        // Who sees tools may call them: it is open a moment before they are seen, and no call is judged by what was known before for longer.
+        // Calls go to it once what judges them is there: whoever was judged by what was known before finds that out first.
         let open = || {
             for (pack, upstream) in opened {
                 if refused.contains_key(pack.name()) { pack.shut() } else { pack.open(upstream) }
@@ -102,14 +114,14 @@ impl Gateway {
         };
         let Some(workspace) = workspace else {
             open();
-            return (BTreeSet::new(), refused);
+            return Taken { changed: BTreeSet::new(), refused, gone };
         };
         state.unsaved.extend(new.keys().cloned());
         self.names.bell().notify_one();
         self.look_at_pins(&state, &workspace);
         let snapshot = Arc::new(self.snapshot_of(&state, Arc::new(workspace)));
-        open();
         self.current.store(snapshot);
+        open();
         let empty = Arc::new(Listed::default());
         let differs = |has: fn(&Listed, &Listed) -> bool| {
             new.iter().any(|(name, own)| has(before.get(name).unwrap_or(&empty), own))
@@ -124,7 +136,7 @@ impl Gateway {
         ];
         drop(state);
         self.tell(changed.into_iter().filter_map(|(what, changed)| changed.then_some(what)));
-        (new.into_keys().collect(), refused)
+        Taken { changed: new.into_keys().collect(), refused, gone }
     }
 
     /// Puts new lists into the state, and makes what judges calls with them. Where that cannot be, because of a rule that would mean several

@@ -66,7 +66,7 @@ fn titled(text: &Bytes, names: &Names, default: &LanguageTag, languages: &Langua
     if !asked && shown.layer != Layer::Config {
         return text.clone();
     }
-    match RawObject::read(text.clone(), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }) {
+    match RawObject::read(text.clone(), Limits::ADMITTED) {
         Ok(object) => object.rewrite(&[Change::Set("title", &write::quote(shown.name.as_str()))]),
         Err(_) => text.clone(),
     }

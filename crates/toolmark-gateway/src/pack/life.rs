@@ -14,7 +14,7 @@ use toolmark_mcp::upstream::{
     UpstreamLimits,
 };
 
-use super::{News, PackHandle, PackState, Way};
+use super::{News, PackHandle, PackState, Untaken, Way};
 use crate::listing::Listed;
 use crate::live::Hub;
 
@@ -92,6 +92,8 @@ enum Seems {
     Silent,
     /// It is there, and what it lists cannot be used as things are.
     Refused,
+    /// It is there, and the configuration has no place for it any more.
+    Replaced,
     /// It is not there.
     Gone,
 }
@@ -118,7 +120,7 @@ impl PackHandle {
             if self.stop.is_cancelled() {
                 return;
             }
-            self.upstream.store(None);
+            self.part();
             wait = life.wait;
             if life.ready.is_some_and(|since| since.elapsed() >= SETTLED.max(wait / 2)) {
                 wait = WAIT.0;
@@ -132,8 +134,7 @@ impl PackHandle {
                 let line = hub.redactor().text(line);
                 tracing::warn!(target: LOG, pack = %self.name, line = %visible(&line, 500), "it wrote to standard error");
             }
-            self.set(state);
-            let _ = news.send(News::State).await;
+            self.is(state, &news).await;
             tokio::select! {
                 () = self.stop.cancelled() => return,
                 () = tokio::time::sleep(wait) => {}
@@ -177,22 +178,24 @@ impl PackHandle {
             Ok(seen) => seen.good_for,
             Err(unseen) => {
                 upstream.close().await;
+                // Nobody needs it any more; it is stopped once nobody holds it.
+                if unseen.seems == Seems::Replaced {
+                    self.stop.cancelled().await;
+                }
                 return unseen.why;
             }
         };
         self.wishes.renew(&upstream).await;
-        self.upstream.store(Some(Arc::clone(&upstream)));
-        // Whoever stops us looks first and cancels before: one of the two sees the other.
+        self.open(Arc::clone(&upstream));
         if self.stop.is_cancelled() {
             upstream.close().await;
             return "the gateway is stopping".into();
         }
         // What failed before failed with another.
         self.breaker.answered();
-        self.set(PackState::Ready);
         tracing::info!(target: LOG, pack = %self.name, restarts = self.restarts(), "a server is ready");
         life.ready = Some(Instant::now());
-        let _ = news.send(News::State).await;
+        self.is(PackState::Ready, news).await;
         self.watch(&upstream, &mut heard, news, good_for).await
     }
 
@@ -206,8 +209,10 @@ impl PackHandle {
     ) -> String {
         let mut looks = Looks::done(good_for, self.refresh());
         let mut unrest = Unrest::default();
-        // Whether it has said that its lists are others than those that were read.
+        // Whether its lists may be others than those that were read: it said so, or was not heard for a while.
         let mut told = false;
+        // How long is waited while what it lists cannot be used.
+        let mut out: Option<Duration> = None;
         loop {
             let event = tokio::select! {
                 event = heard.recv() => event,
@@ -217,8 +222,29 @@ impl PackHandle {
                             told = false;
                             unrest.note(seen.new, Instant::now());
                             looks = Looks::done(seen.good_for, self.refresh());
+                            if out.take().is_some() {
+                                // What clients wished meanwhile was told to nobody.
+                                self.wishes.renew(upstream).await;
+                                self.is(PackState::Ready, news).await;
+                            }
                         }
-                        Err(unseen) if self.is_gone(&unseen) && (looks.doubted || unseen.seems == Seems::Refused) => {
+                        // It serves those who came before. If what it offers may be another thing, they were judged by what it is not.
+                        Err(unseen) if unseen.seems == Seems::Replaced => {
+                            if told {
+                                self.shut();
+                            }
+                            looks = Looks::done(None, None);
+                        }
+                        // No new call goes to it. Those that are under way go on: it is there, and does what it was asked before.
+                        Err(unseen) if unseen.seems == Seems::Refused => {
+                            let wait = out.map_or(WAIT.0, |wait| (wait * 2).min(WAIT.1));
+                            tracing::warn!(target: LOG, pack = %self.name, reason = %unseen.why, retry_s = wait.as_secs(), "a server is not called");
+                            out = Some(wait);
+                            looks = Looks::done(None, None);
+                            looks.soon(wait);
+                            self.is(PackState::Unavailable(visible(&unseen.why, 500)), news).await;
+                        }
+                        Err(unseen) if self.is_gone(&unseen) && looks.doubted => {
                             self.leave(upstream).await;
                             return unseen.why;
                         }
@@ -230,7 +256,7 @@ impl PackHandle {
                                 looks.doubt();
                             }
                             // Nobody will say so again, and no call shows it.
-                            if told || self.upstream.load().is_none() {
+                            if told || !self.is_open() {
                                 looks.soon(LEAST);
                             }
                         }
@@ -238,7 +264,11 @@ impl PackHandle {
                     continue;
                 }
                 () = self.tuned.notified() => {
-                    looks.within(self.refresh());
+                    match out {
+                        // What the operator has changed may be what was in its way.
+                        Some(_) => looks.soon(Duration::ZERO),
+                        None => looks.within(self.refresh()),
+                    }
                     continue;
                 }
             };
@@ -250,16 +280,20 @@ impl PackHandle {
                     looks.soon(unrest.pause(Instant::now()));
                 }
                 Some(UpstreamEvent::Reconnected) => {
+                    told = true;
                     self.wishes.renew(upstream).await;
                     looks.soon(RELIST);
                 }
-                Some(UpstreamEvent::ListeningAgain) => looks.soon(LEAST),
+                Some(UpstreamEvent::ListeningAgain) => {
+                    told = true;
+                    looks.soon(LEAST);
+                }
                 Some(UpstreamEvent::Unreached(why)) => {
                     tracing::debug!(target: LOG, pack = %self.name, reason = %visible(&why, 500), "a server may be gone");
                     looks.doubt();
                     if upstream.has_lost_its_session() {
                         // Another server may stand there now. Its tools are looked at before one is called.
-                        self.upstream.store(None);
+                        self.shut();
                         looks.soon(Duration::ZERO);
                     }
                 }
@@ -282,12 +316,18 @@ impl PackHandle {
         }
     }
 
+    /// Stands in this way from now on, and says so.
+    async fn is(&self, state: PackState, news: &mpsc::Sender<News>) {
+        self.set(state);
+        let _ = news.send(News::State).await;
+    }
+
     /// Whether nobody is there. A program that says nothing may be busy with a call; had it ended, that would be known.
     fn is_gone(&self, unseen: &Unseen) -> bool {
         match unseen.seems {
-            Seems::There => false,
+            Seems::There | Seems::Refused | Seems::Replaced => false,
             Seems::Silent => self.is_elsewhere(),
-            Seems::Refused | Seems::Gone => true,
+            Seems::Gone => true,
         }
     }
 
@@ -320,7 +360,11 @@ impl PackHandle {
         let _ = news.send(News::Listed(Arc::clone(self), Box::new(listed), Arc::clone(upstream), taken)).await;
         // A pack is ready when clients see its tools. A gateway that is gone takes nothing in.
         match waits.await {
-            Ok(Err(why)) => Err(Unseen { why, seems: Seems::Refused }),
+            Ok(Err(Untaken::Refused(why))) => Err(Unseen { why, seems: Seems::Refused }),
+            Ok(Err(Untaken::Replaced)) => {
+                let why = "the configuration has another server in its place".to_owned();
+                Err(Unseen { why, seems: Seems::Replaced })
+            }
             Ok(Ok(new)) => Ok(Seen { good_for, new }),
             Err(_) => Ok(Seen { good_for, new: false }),
         }

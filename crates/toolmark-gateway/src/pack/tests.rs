@@ -3,6 +3,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use toolmark_config::Config;
+use toolmark_mcp::upstream::UpstreamRequest;
+use toolmark_mcp::wire::RawObject;
 
 use super::life::last_words;
 use super::*;
@@ -226,6 +228,22 @@ async fn a_server_that_starts_and_lists_nothing_has_no_more_time_than_to_start()
     assert!(why.contains("did not list what it offers within 30000 ms"), "{why}");
     assert_eq!(begun.elapsed().as_secs(), 30);
     silent.pack.stop().await;
+}
+
+#[tokio::test]
+async fn a_call_under_way_at_a_server_that_takes_no_new_ones_ends_when_it_is_stopped() {
+    let mut short = Short::run(Duration::from_secs(3_600), known);
+    let Some(PackState::Ready) = short.states.recv().await else { panic!("it is not there") };
+    let upstream = short.pack.upstream().expect("calls may go to it");
+    let call = async move { upstream.request(UpstreamRequest::new("tools/call", RawObject::empty())).await };
+    let call = tokio::spawn(call);
+    short.pack.shut();
+    assert!(short.pack.upstream().is_none());
+    // Far less than the call may take.
+    let soon = Duration::from_secs(20);
+    tokio::time::timeout(soon, short.pack.stop()).await.expect("it ends");
+    let ended = tokio::time::timeout(soon, call).await.expect("it ends with its server").expect("no panic");
+    assert!(ended.is_err());
 }
 
 #[test]

@@ -84,5 +84,5 @@ fn items(list: &Bytes, change: impl Fn(&RawObject) -> Option<Bytes>) -> Option<B
 }
 
 fn read(text: Bytes) -> Option<RawObject> {
-    RawObject::read(text, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).ok()
+    RawObject::read(text, Limits::ADMITTED).ok()
 }

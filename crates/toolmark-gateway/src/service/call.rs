@@ -7,7 +7,9 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderName, HeaderValue};
 use serde_json::json;
 use toolmark_core::catalog::Resolution;
+use toolmark_core::digest::DefinitionDigest;
 use toolmark_core::explain::Explain as _;
+use toolmark_core::names::CanonicalName;
 use toolmark_core::text::visible;
 use toolmark_core::tool::Tool;
 use toolmark_core::verdict::Decision;
@@ -24,6 +26,7 @@ use toolmark_runtime::{
 
 use super::ask::{Person, handed, wanted};
 use super::{Front, TASK, addresses, object, theirs, view_of};
+use crate::gateway::Gateway;
 use crate::pack::{PackHandle, PackState};
 use crate::snapshot::Snapshot;
 use crate::telemetry::{self, CallSpan};
@@ -120,8 +123,8 @@ impl Front {
                 },
                 |edited| {
                     let headers = headers(edited.as_deref());
-                    let now = self.gateway.snapshot();
-                    dispatch((&snapshot, now), tool, request, edited, headers, context.clone(), span.as_deref())
+                    let judged = (&self.gateway, &*snapshot, tool);
+                    dispatch(judged, request, edited, headers, context.clone(), span.as_deref())
                 },
             )
             .await;
@@ -170,21 +173,15 @@ fn origin(request: &Incoming, span: Option<&CallSpan>) -> Origin {
 
 /// Sends the call to the pack of its tool, once.
 async fn dispatch(
-    (snapshot, now): (&Snapshot, Arc<Snapshot>),
-    tool: &Tool,
+    (gateway, snapshot, tool): (&Arc<Gateway>, &Snapshot, &Tool),
     request: &Incoming,
     edited: Option<String>,
     headers: Vec<(HeaderName, HeaderValue)>,
     context: Context,
     span: Option<&CallSpan>,
 ) -> Result<Output, DispatchError> {
-    let (pack, upstream) = reach(snapshot, tool)?;
-    if !is_still_there(&now, pack, tool) {
-        let why = "it changed while the call waited; list the tools again";
-        return Err(DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why));
-    }
-    // A call may take long; what was there when it began need not be kept for that.
-    drop(now);
+    let (pack, upstream) = reach(gateway, snapshot, tool)?;
+    let noted = span.map(|span| span.reaches(pack, upstream.version()));
     let meta = meta_for_server(request, span);
     let mut replaced: Vec<(&str, &[u8])> = meta.iter().map(|meta| ("_meta", &**meta)).collect();
     replaced.extend(edited.iter().map(|arguments| ("arguments", arguments.as_bytes())));
@@ -196,7 +193,7 @@ async fn dispatch(
         cancel: None,
         capabilities: Some(request.client.capabilities().clone()),
         log_level: context.log_level(),
-        observer: Some(Arc::new(Back::to(context).noting(span.map(|span| span.reaches(pack, upstream.version()))))),
+        observer: Some(Arc::new(Back::to(context).noting(noted).only_if(still_there(gateway, pack, tool)))),
         method: "tools/call",
         params: request.params_for_server(&replaced),
     };
@@ -214,14 +211,31 @@ async fn dispatch(
     }
 }
 
-/// Whether a pack still offers a tool as it was when a call of it was judged, which may be a while ago if somebody was asked. A pack that a reload
-/// took away is as it was.
-fn is_still_there(now: &Snapshot, pack: &Arc<PackHandle>, tool: &Tool) -> bool {
+/// Whether a pack still offers a tool as it was when a call of it was judged, which may be a while ago if somebody was asked or others came
+/// first. A pack that a reload took away is as it was for as long as calls may go to it.
+pub(crate) fn still_there(
+    gateway: &Arc<Gateway>,
+    pack: &Arc<PackHandle>,
+    tool: &Tool,
+) -> impl Fn() -> bool + Send + Sync + 'static {
+    // Whoever asks may be kept for longer than the call takes, and must keep no server from ending.
+    let (gateway, pack) = (Arc::downgrade(gateway), Arc::downgrade(pack));
+    let (canonical, digest) = (tool.canonical().clone(), tool.digest());
+    move || match (gateway.upgrade(), pack.upgrade()) {
+        (Some(gateway), Some(pack)) => is_still_there(&gateway.snapshot(), &pack, &canonical, digest),
+        _ => false,
+    }
+}
+
+fn is_still_there(now: &Snapshot, pack: &Arc<PackHandle>, canonical: &CanonicalName, digest: DefinitionDigest) -> bool {
+    if pack.upstream().is_none() {
+        return false;
+    }
     if !now.pack(pack.name().as_str()).is_some_and(|current| Arc::ptr_eq(current, pack)) {
         return true;
     }
-    let found = now.workspace().catalog().resolve(tool.canonical().as_str());
-    matches!(found, Resolution::Found(current) if current.digest() == tool.digest())
+    let found = now.workspace().catalog().resolve(canonical.as_str());
+    matches!(found, Resolution::Found(current) if current.digest() == digest)
 }
 
 /// The `_meta` that a server sees, where it is not the client's own. The task is named for us: a gateway behind may know no such task.
@@ -237,19 +251,31 @@ fn meta_for_server(request: &Incoming, span: Option<&CallSpan>) -> Option<Bytes>
     Some(own.rewrite(&[Change::Remove(TASK)]))
 }
 
-/// The pack of a tool and the connection to it, where calls may go to it now.
+/// The pack of a tool and the connection to it, where calls may go to it now and it offers the tool as it was judged.
 pub(crate) fn reach<'s>(
+    gateway: &Gateway,
     snapshot: &'s Snapshot,
     tool: &Tool,
 ) -> Result<(&'s Arc<PackHandle>, Arc<Upstream>), DispatchError> {
     let unavailable = |why: &str| DispatchError::before_it_ran(DispatchErrorKind::Unavailable, why);
     let pack = tool.pack().and_then(|name| snapshot.pack(name)).ok_or_else(|| unavailable("its pack is gone"))?;
-    let upstream = admitted(pack).map_err(|why| unavailable(&why))?;
+    let upstream = connected(pack).map_err(|why| unavailable(&why))?;
+    // Looked at after the connection was taken: what came over it is in the snapshot before calls may go to it.
+    if !is_still_there(&gateway.snapshot(), pack, tool.canonical(), tool.digest()) {
+        return Err(unavailable(&UpstreamErrorKind::Outdated.to_string()));
+    }
+    rested(pack).map_err(|why| unavailable(&why))?;
     Ok((pack, upstream))
 }
 
 /// The connection to a pack, where something may be sent to it now; otherwise why not.
 pub(super) fn admitted(pack: &PackHandle) -> Result<Arc<Upstream>, String> {
+    let upstream = connected(pack)?;
+    rested(pack)?;
+    Ok(upstream)
+}
+
+fn connected(pack: &PackHandle) -> Result<Arc<Upstream>, String> {
     let upstream = pack.upstream().ok_or_else(|| match pack.state() {
         PackState::Unavailable(why) => format!("its server is not there: {why}"),
         PackState::Stopped => "the gateway is stopping".to_owned(),
@@ -258,14 +284,15 @@ pub(super) fn admitted(pack: &PackHandle) -> Result<Arc<Upstream>, String> {
     if upstream.has_lost_its_session() {
         return Err("its server has ended the session; what it offers now is read before anything runs".to_owned());
     }
-    pack.breaker().admit(Instant::now()).map_err(|resting| {
-        format!(
-            "its last {} calls got no answer; it is tried again in {} s",
-            resting.failures,
-            resting.left.as_secs() + 1
-        )
-    })?;
     Ok(upstream)
+}
+
+/// Whoever is let through here has to [say](note) how it went.
+fn rested(pack: &PackHandle) -> Result<(), String> {
+    pack.breaker().admit(Instant::now()).map_err(|resting| {
+        let seconds = resting.left.as_secs() + 1;
+        format!("its last {} calls got no answer; it is tried again in {seconds} s", resting.failures)
+    })
 }
 
 /// Tells the pack's breaker how it went. What the caller did, or what waits for a place, says nothing about the server.
@@ -295,9 +322,10 @@ fn failed(error: &UpstreamError) -> DispatchError {
         UpstreamErrorKind::Cancelled => DispatchErrorKind::Cancelled,
         UpstreamErrorKind::TooLarge { .. } => DispatchErrorKind::TooLarge,
         UpstreamErrorKind::Busy { .. } | UpstreamErrorKind::Queued { .. } => DispatchErrorKind::Busy,
-        UpstreamErrorKind::Closed { .. } | UpstreamErrorKind::Transport { .. } | UpstreamErrorKind::SessionLost => {
-            DispatchErrorKind::Unavailable
-        }
+        UpstreamErrorKind::Closed { .. }
+        | UpstreamErrorKind::Transport { .. }
+        | UpstreamErrorKind::SessionLost
+        | UpstreamErrorKind::Outdated => DispatchErrorKind::Unavailable,
         _ => DispatchErrorKind::Failed,
     };
     match error.delivery() {
@@ -377,7 +405,7 @@ pub(super) fn without_ours(result: RawObject) -> RawObject {
     }
     let meta = meta.rewrite(&changes);
     let cleaned = result.rewrite(&[Change::Set("_meta", &meta)]);
-    RawObject::read(cleaned, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or(result)
+    RawObject::read(cleaned, Limits::ADMITTED).unwrap_or(result)
 }
 
 /// What let a call through that was asked about.

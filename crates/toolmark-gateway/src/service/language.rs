@@ -64,7 +64,7 @@ pub(super) fn wish(request: &Incoming, names: &Names) -> Result<Wish, Fault> {
 /// What a client reads whose wish could not be read: the list as it is, and why.
 pub(super) fn told(page: &Bytes, error: &AcceptLanguageError) -> Bytes {
     let why = json!({"code": error.code().as_str(), "message": error.to_string()}).to_string();
-    match RawObject::read(page.clone(), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }) {
+    match RawObject::read(page.clone(), Limits::ADMITTED) {
         Ok(page) => {
             let own = page.object("_meta").unwrap_or_else(RawObject::empty);
             page.rewrite(&[Change::Set("_meta", &own.rewrite(&[Change::Set("dev.toolmark/language", why.as_bytes())]))])

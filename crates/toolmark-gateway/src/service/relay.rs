@@ -11,7 +11,7 @@ use toolmark_mcp::upstream::{Reply, UpstreamRequest};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, RawObject, codes, write};
 
-use super::call::{admitted, note};
+use super::call::{admitted, note, without_ours};
 use super::theirs::passed_on;
 use super::{Front, addresses, object, view_of};
 use crate::offers::Kind;
@@ -129,7 +129,7 @@ async fn send(
     let reply = upstream.request(sent).await;
     note(handle, reply.as_ref().err());
     match reply {
-        Ok(Reply::Result(result)) => Answer::Result(result),
+        Ok(Reply::Result(result)) => Answer::Result(without_ours(result)),
         Ok(Reply::Error(error)) => Answer::Fault(passed_on(&error, request)),
         Err(error) => Answer::fault(codes::INTERNAL_ERROR, error.to_string()),
     }

@@ -11,6 +11,7 @@ use toolmark_mcp::downstream::{Answer, Caller, Context, Fault, Incoming};
 use toolmark_mcp::wire::version::Era;
 use toolmark_mcp::wire::{Change, Limits, RawObject, ResultType, codes, write};
 
+use super::call::without_ours;
 use super::{Front, object, relay};
 use crate::listing::TASKS;
 
@@ -107,12 +108,15 @@ impl Front {
         };
         let renamed = [("taskId", origin.id.to_string())];
         let answer = relay::relay(&snapshot, &origin.pack, &request, context, &renamed, Some(&origin.id)).await;
-        match answer {
-            Answer::Result(result) if *id != *origin.id && result.get("taskId").is_some() => {
-                Answer::Result(object(result.rewrite(&[Change::Set("taskId", &write::quote(&id))])))
-            }
-            other => other,
+        let Answer::Result(mut result) = answer else { return answer };
+        if *id != *origin.id && result.get("taskId").is_some() {
+            result = object(result.rewrite(&[Change::Set("taskId", &write::quote(&id))]));
         }
+        // What the call brought stands in what is said of the task.
+        if let Some(brought) = result.object("result") {
+            result = object(result.rewrite(&[Change::Set("result", without_ours(brought).raw())]));
+        }
+        Answer::Result(result)
     }
 }
 

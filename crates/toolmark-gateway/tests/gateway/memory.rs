@@ -156,7 +156,7 @@ async fn a_name_stays_with_its_tool_when_an_earlier_pack_gets_one_of_the_same_na
 
 #[tokio::test]
 async fn a_server_whose_calls_get_no_answer_gets_a_rest() {
-    let limits = "[packs.slow.limits]\ntimeout = \"100ms\"\nfailures = 2\nrest = \"1h\"\n";
+    let limits = "[packs.slow.limits]\ntimeout = \"1s\"\nfailures = 2\nrest = \"1h\"\n";
     let gateway = Running::start(&format!("{}{limits}", by_stdio("slow", &[]))).await;
     let client = gateway.client(Era::New).await;
     for _ in 0..2 {
@@ -171,7 +171,7 @@ async fn a_server_whose_calls_get_no_answer_gets_a_rest() {
 
 #[tokio::test]
 async fn a_call_whose_turn_never_came_says_so_and_gives_its_server_no_rest() {
-    let limits = "[packs.slow.limits]\ncalls = 1\ntimeout = \"200ms\"\nfailures = 1\nrest = \"1h\"\n";
+    let limits = "[packs.slow.limits]\ncalls = 1\ntimeout = \"3s\"\nfailures = 1\nrest = \"1h\"\n";
     let longer = "[packs.slow.tools.sleep_ms]\ntimeout = \"5min\"\n";
     let gateway = Running::start(&format!("{}{limits}{longer}", by_stdio("slow", &[]))).await;
     let (client, other) = (gateway.client(Era::New).await, gateway.client(Era::New).await);

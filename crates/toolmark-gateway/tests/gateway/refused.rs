@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+#[expect(deprecated, reason = "this is how old clients do it")]
+use rmcp::model::{LoggingLevel, SetLevelRequestParams};
 use serde_json::json;
 use toolmark_core::approval::Scope;
 use toolmark_gateway::PackState;
@@ -55,6 +57,25 @@ async fn a_server_whose_new_lists_cannot_be_used_is_not_called_under_what_it_lis
     two.lists(&[NOTE]);
     ready(&gateway, &["two"]).await;
     assert_eq!(text(&call(&client, "read_note", json!({})).await), "it ran");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_was_not_called_for_a_while_is_told_what_clients_wished_meanwhile() {
+    let one = Deployed::new(Kind::default(), &[X]).await;
+    let two = Deployed::new(Kind { sessions: true, ..Kind::default() }, &[NOTE]).await;
+    let gateway = Running::start(&format!("{}{}{}", pack("one", &one), pack("two", &two), rule("x"))).await;
+    ready(&gateway, &["one", "two"]).await;
+    let client = mute(&gateway).await;
+    two.lists(&[CHANGED, X]);
+    until("it is unavailable", || matches!(state(&gateway, "two"), PackState::Unavailable(_))).await;
+    #[expect(deprecated, reason = "this is how old clients do it")]
+    client.set_level(SetLevelRequestParams::new(LoggingLevel::Debug)).await.expect("a level");
+    let told = || two.own.level.lock().expect("a lock").clone();
+    assert_eq!(told(), None, "nothing is said to it");
+    two.lists(&[NOTE]);
+    ready(&gateway, &["two"]).await;
+    assert_eq!(told().as_deref(), Some("debug"));
     gateway.stop().await;
 }
 

@@ -30,13 +30,13 @@ use crate::support::{Client, Running, call, read, store, text};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kind {
     /// It is of the old era.
-    sessions: bool,
+    pub(crate) sessions: bool,
     /// It tells of changes in a stream.
-    listens: bool,
+    pub(crate) listens: bool,
     /// How long it says that its lists are good.
-    ttl_ms: Option<u64>,
+    pub(crate) ttl_ms: Option<u64>,
     /// It takes its time to list what it has.
-    slow: bool,
+    pub(crate) slow: bool,
 }
 
 /// A server that can be killed, with everything that is connected to it.
@@ -51,6 +51,8 @@ pub(crate) struct Own {
     tools: Mutex<Value>,
     lists: AtomicUsize,
     pub(crate) calls: AtomicUsize,
+    /// The level of log messages that it was told last.
+    pub(crate) level: Mutex<Option<String>>,
     session: String,
 }
 
@@ -66,9 +68,14 @@ impl Deployed {
         let listener = bound(address).await;
         let (address, stop) = (listener.local_addr().expect("an address"), CancellationToken::new());
         let session = format!("session-{}", DEPLOYED.fetch_add(1, Ordering::SeqCst));
-        let own =
-            Own { kind, tools: Mutex::default(), lists: AtomicUsize::new(0), calls: AtomicUsize::new(0), session };
-        let own = Arc::new(own);
+        let own = Arc::new(Own {
+            kind,
+            tools: Mutex::default(),
+            lists: AtomicUsize::new(0),
+            calls: AtomicUsize::new(0),
+            level: Mutex::default(),
+            session,
+        });
         let deployed = Self { address, stop: stop.clone(), own: Arc::clone(&own) };
         deployed.lists(tools);
         tokio::spawn(async move {
@@ -136,7 +143,7 @@ impl Own {
         if !known {
             return status(404);
         }
-        let capabilities = json!({"tools": {"listChanged": self.kind.listens}});
+        let capabilities = json!({"tools": {"listChanged": self.kind.listens}, "logging": {}});
         let result = match (method, self.kind.sessions) {
             ("server/discover", false) => {
                 json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": capabilities})
@@ -159,6 +166,10 @@ impl Own {
             ("tools/call", _) => {
                 self.calls.fetch_add(1, Ordering::SeqCst);
                 json!({"resultType": "complete", "content": [{"type": "text", "text": "it ran"}]})
+            }
+            ("logging/setLevel", true) => {
+                *self.level.lock().expect("a lock") = asked["params"]["level"].as_str().map(str::to_owned);
+                json!({})
             }
             ("subscriptions/listen", false) if self.kind.listens => return open(),
             ("", true) if parts.method == Method::GET && self.kind.listens => return open(),

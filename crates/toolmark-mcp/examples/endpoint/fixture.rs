@@ -211,7 +211,7 @@ impl Fixture {
 
 /// Any value that is an object, as an object.
 pub(crate) fn object(value: &Value) -> RawObject {
-    let limits = Limits { bytes: usize::MAX, depth: Limits::DEEPEST };
+    let limits = Limits::ADMITTED;
     RawObject::read(Bytes::from(value.to_string()), limits).unwrap_or_else(|_| RawObject::empty())
 }
 

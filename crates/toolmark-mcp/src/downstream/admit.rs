@@ -198,7 +198,7 @@ impl<S: Service> Shared<S> {
             }
         };
         let own = params.rewrite(&[Change::Remove("inputResponses"), Change::Remove("requestState")]);
-        let own = RawObject::read(own, Limits { bytes: usize::MAX, depth: Limits::DEEPEST });
+        let own = RawObject::read(own, Limits::ADMITTED);
         let own = own.map_err(|_| wrong("the parameters cannot be read"))?;
         Ok(Taken::New(own, Input { responses, state }))
     }

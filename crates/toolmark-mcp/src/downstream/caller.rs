@@ -89,7 +89,7 @@ impl Client {
     /// `{"elicitation":{}}`.
     #[must_use]
     pub fn lacks(&self, method: &str, params: &[u8]) -> Option<&'static str> {
-        let capabilities = RawObject::read(self.capabilities.clone(), AS_ADMITTED);
+        let capabilities = RawObject::read(self.capabilities.clone(), Limits::ADMITTED);
         let has = |name: &str| capabilities.as_ref().ok().and_then(|all| all.object(name));
         match method {
             "elicitation/create" => match has("elicitation") {
@@ -108,11 +108,8 @@ impl Client {
     }
 }
 
-/// What somebody was let in with may be as large as they were allowed to make it.
-const AS_ADMITTED: Limits = Limits { bytes: usize::MAX, depth: Limits::DEEPEST };
-
 pub(super) fn is_url(params: &[u8]) -> bool {
-    let params = RawObject::read(Bytes::copy_from_slice(params), AS_ADMITTED);
+    let params = RawObject::read(Bytes::copy_from_slice(params), Limits::ADMITTED);
     params.is_ok_and(|params| params.text("mode").as_deref() == Some("url"))
 }
 

@@ -198,8 +198,7 @@ impl Question {
         if self.method != "elicitation/create" || !is_url(&self.params) {
             return self;
         }
-        let limits = Limits { bytes: usize::MAX, depth: Limits::DEEPEST };
-        match RawObject::read(self.params.clone(), limits) {
+        match RawObject::read(self.params.clone(), Limits::ADMITTED) {
             Ok(params) if params.get("elicitationId").is_none() => {
                 let name = write::quote(&Uuid::new_v4().to_string());
                 Self { params: params.rewrite(&[Change::Set("elicitationId", &name)]), ..self }
@@ -221,7 +220,7 @@ impl Question {
 
     /// Reads a member of `inputRequests`.
     pub(super) fn read(key: &str, member: &[u8]) -> Option<Self> {
-        let member = RawObject::read(Bytes::copy_from_slice(member), Limits::default()).ok()?;
+        let member = RawObject::read(Bytes::copy_from_slice(member), Limits::ADMITTED).ok()?;
         let params = member.slice("params").unwrap_or_else(|| Bytes::from_static(b"{}"));
         Some(Self { key: key.to_owned(), method: member.text("method")?.into_owned(), params })
     }

@@ -156,7 +156,7 @@ impl Exchange {
         for asked in state.asked.iter().rev() {
             let question = asked.question.write();
             let changed = object.rewrite(&[Change::Set(&asked.question.key, &question)]);
-            object = RawObject::read(changed, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or(object);
+            object = RawObject::read(changed, Limits::ADMITTED).unwrap_or(object);
         }
         object.into_raw()
     }

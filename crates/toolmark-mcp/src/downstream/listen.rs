@@ -14,8 +14,7 @@ use crate::wire::{Limits, RawObject, codes};
 
 /// Asks the service and opens the stream, or says why not.
 pub(super) async fn open<S: Service>(ticket: &Ticket<S>, run: &mut Run) -> Result<ListenStream, Answer> {
-    let limits = Limits { bytes: usize::MAX, depth: Limits::DEEPEST };
-    let params = RawObject::read(ticket.params.clone(), limits).ok();
+    let params = RawObject::read(ticket.params.clone(), Limits::ADMITTED).ok();
     let Some(wanted) = params.and_then(|params| params.object("notifications")) else {
         let fault = Fault::new(codes::INVALID_PARAMS, "`notifications` must be an object");
         return Err(Answer::Fault(fault.coded(Code::new("listen-filter-invalid"))));
@@ -24,7 +23,7 @@ pub(super) async fn open<S: Service>(ticket: &Ticket<S>, run: &mut Run) -> Resul
         match run.next().await {
             Step::Answer(Answer::Result(accepted)) => break accepted,
             Step::Answer(Answer::Prepared(accepted)) => {
-                break RawObject::read(accepted, limits).unwrap_or_else(|_| RawObject::empty());
+                break RawObject::read(accepted, Limits::ADMITTED).unwrap_or_else(|_| RawObject::empty());
             }
             Step::Answer(answer) => return Err(answer),
             Step::Cancelled => return Err(Answer::fault(codes::INTERNAL_ERROR, "the subscription was cancelled")),

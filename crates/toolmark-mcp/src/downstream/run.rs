@@ -196,8 +196,7 @@ async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, mut wanted
                 Reply::Error(error) => return seed.in_vain(None, refused(error)),
             };
             let changed = responses.rewrite(&[Change::Set(key, &result)]);
-            responses =
-                RawObject::read(changed, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).unwrap_or(responses);
+            responses = RawObject::read(changed, Limits::ADMITTED).unwrap_or(responses);
         }
         let input = Input { responses: Some(responses), state: wanted.state };
         match service.call(seed.with(input), context.clone()).await.settled() {
@@ -213,7 +212,7 @@ async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, mut wanted
 
 /// The client's own error, handed back to it as the end of its call.
 fn refused(error: Bytes) -> Fault {
-    let error = RawObject::read(error, Limits::default()).unwrap_or_else(|_| RawObject::empty());
+    let error = RawObject::read(error, Limits::ADMITTED).unwrap_or_else(|_| RawObject::empty());
     let code = error.get("code").and_then(|code| str::from_utf8(code).ok()?.parse().ok());
     Fault {
         code: code.unwrap_or(codes::INTERNAL_ERROR),
@@ -261,14 +260,14 @@ impl Seed {
         let text = format!("The server asks something before it goes on, and got no answer: {}{code}", fault.message);
         let text = Value::from(text);
         let result = format!(r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true}}"#);
-        match RawObject::read(Bytes::from(result), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }) {
+        match RawObject::read(Bytes::from(result), Limits::ADMITTED) {
             Ok(result) => Answer::Result(result),
             Err(_) => Answer::Fault(fault),
         }
     }
 
     fn with(&self, input: Input) -> Incoming {
-        let params = RawObject::read(self.params.clone(), Limits { bytes: usize::MAX, depth: Limits::DEEPEST });
+        let params = RawObject::read(self.params.clone(), Limits::ADMITTED);
         Incoming { params: params.unwrap_or_else(|_| RawObject::empty()), input, ..self.request.without_params() }
     }
 }

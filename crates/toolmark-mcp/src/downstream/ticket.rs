@@ -79,7 +79,7 @@ impl<S: Service> Ticket<S> {
     /// What the client would need to answer all of these, if it lacks something. Nobody is asked what it did not offer to answer.
     fn lacks(&self, requests: &RawObject) -> Option<&'static str> {
         // What was let in, and what a server may say, is read whatever its size.
-        let read = |text: Bytes| RawObject::read(text, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).ok();
+        let read = |text: Bytes| RawObject::read(text, Limits::ADMITTED).ok();
         let meta = read(self.params.clone()).and_then(|params| params.object("_meta"));
         let capabilities = meta.and_then(|meta| meta.slice(meta::CLIENT_CAPABILITIES));
         let client = Client::new(None, capabilities.unwrap_or_else(|| Bytes::from_static(b"{}")));

@@ -30,6 +30,7 @@ pub(super) async fn call(
         timeout: None,
         structured: server.settings.structured,
         meta: None,
+        still: None,
     };
     send(&upstream, call, &context, &arguments).await.map_err(|error| error.told(&known.raw))
 }
@@ -47,6 +48,25 @@ pub struct Sent<'a> {
     pub structured: bool,
     /// What the server is told beside the arguments, as a JSON object.
     pub meta: Option<Bytes>,
+    /// Whether it may still go out, where it had to wait for its turn.
+    pub still: Option<Still>,
+}
+
+/// Whether something that was so when a call was judged still is.
+pub struct Still(Box<dyn Fn() -> bool + Send + Sync>);
+
+impl Still {
+    /// So long as this holds.
+    #[must_use]
+    pub fn that(holds: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Box::new(holds))
+    }
+}
+
+impl std::fmt::Debug for Still {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Still")
+    }
 }
 
 /// Sends a call that may run, once, through a connection that somebody holds. Whoever calls it has made sure that the server has the tool
@@ -60,7 +80,7 @@ pub async fn send(
     context: &ToolContext,
     arguments: &Arguments,
 ) -> Result<ToolOutput, McpCallError> {
-    let asked = Arc::new(Refusing::default());
+    let asked = Arc::new(Refusing { asked: AtomicBool::new(false), still: call.still });
     let request = UpstreamRequest {
         headers: call.headers,
         timeout: call.timeout,
@@ -120,17 +140,18 @@ fn params(name: &str, arguments: &Arguments, meta: Option<&[u8]>) -> RawObject {
         text.extend_from_slice(meta);
     }
     text.push(b'}');
-    let limits = Limits { bytes: usize::MAX, depth: Limits::DEEPEST };
-    RawObject::read(text.into(), limits).unwrap_or_else(|_| RawObject::empty())
+    RawObject::read(text.into(), Limits::ADMITTED).unwrap_or_else(|_| RawObject::empty())
 }
 
 /// Answers every question of a server with a refusal: there is nobody here who could be asked.
-#[derive(Default)]
-struct Refusing(AtomicBool);
+struct Refusing {
+    asked: AtomicBool,
+    still: Option<Still>,
+}
 
 impl Refusing {
     fn was_asked(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.asked.load(Ordering::Acquire)
     }
 }
 
@@ -139,8 +160,12 @@ impl CallObserver for Refusing {
 
     fn message(&self, _: Bytes) {}
 
+    fn may_go(&self) -> bool {
+        self.still.as_ref().is_none_or(|still| (still.0)())
+    }
+
     fn ask(&self, _: Question) -> BoxFuture<'static, Answer> {
-        self.0.store(true, Ordering::Release);
+        self.asked.store(true, Ordering::Release);
         let why = "nobody can be asked: the call comes from a program";
         Box::pin(std::future::ready(Answer::Error(write::error_member(codes::INVALID_PARAMS, why, None))))
     }

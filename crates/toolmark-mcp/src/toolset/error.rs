@@ -6,7 +6,7 @@ use toolmark_core::names::ParsePackNameError;
 use toolmark_core::text::visible;
 use toolmark_runtime::tools::ToolError;
 
-use crate::upstream::{ConnectError, Delivery, ListError, UpstreamError};
+use crate::upstream::{ConnectError, Delivery, ListError, UpstreamError, UpstreamErrorKind};
 
 /// A server that cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -132,16 +132,17 @@ impl McpCallError {
     #[must_use]
     pub fn told(self, tool: &str) -> ToolError {
         let tool = visible(tool, 200);
+        let changed =
+            || format!("`{tool}` was not called: its server has changed it. Look at it again before you call it.");
         let text = match &self {
+            Self::Changed => changed(),
+            Self::Upstream(error) if matches!(error.kind(), UpstreamErrorKind::Outdated) => changed(),
             Self::Upstream(error) if error.delivery() == Delivery::Never => {
                 format!("`{tool}` was not called: its server does not answer. Try again later, or go another way.")
             }
             Self::Upstream(_) => format!("`{tool}` brought no result: its server gave no answer. {PERHAPS}"),
             Self::Unavailable(_) | Self::Gone => {
                 format!("`{tool}` was not called: its server is not there. Try again later, or go another way.")
-            }
-            Self::Changed => {
-                format!("`{tool}` was not called: its server has changed it. Look at it again before you call it.")
             }
             Self::Refused { message, .. } => format!("`{tool}` was refused by its server: {message}"),
             Self::Failed { text } => text.clone(),

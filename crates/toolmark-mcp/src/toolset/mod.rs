@@ -22,7 +22,7 @@ use toolmark_runtime::approve::Later;
 use toolmark_runtime::tools::{FunctionTool, ListToolsError, Namespace, Strict, Toolset, TurnContext};
 
 pub use builder::McpServerBuilder;
-pub use call::{Sent, send};
+pub use call::{Sent, Still, send};
 pub use error::{McpCallError, McpServerError};
 
 use crate::upstream::{ConnectOptions, Listing, Target, Upstream};

@@ -73,7 +73,12 @@ impl Upstream {
         let after = options.limits.connect;
         let (pipe, outgoing) = Pipe::new(Desk::new(events, options.limits.bytes), options.limits);
         tokio::spawn(write_lines(pipe.clone(), outgoing, output, std::future::ready(())));
-        tokio::spawn(read_lines(pipe.clone(), input, |_| tracing::debug!("a line that is no message")));
+        tokio::spawn(read_lines(
+            pipe.clone(),
+            input,
+            |_| tracing::debug!("a line that is no message"),
+            std::future::ready(()),
+        ));
         let opening = Inner::new(Link::Pipe(pipe), options, None, false).open();
         let late = |_| ConnectError::Request(UpstreamError::never(UpstreamErrorKind::Timeout { after }));
         tokio::time::timeout(after, opening).await.map_err(late)?

@@ -57,7 +57,7 @@ pub(crate) fn patience(
 
 impl Desk {
     /// Stops the clocks of these requests: a question that any of them may have caused is open. They leave their places to others: people
-    /// take their time, and a client that went away takes all there is. When they go on they are the next to get one.
+    /// take their time, and a client that went away takes all there is. They go on without one, and get one again as others do.
     pub(super) fn stand_still(self: &Arc<Self>, calls: Vec<u64>) -> Standstill {
         let now = Instant::now();
         let mut under_way = self.calls();

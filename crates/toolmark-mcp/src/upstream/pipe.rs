@@ -18,7 +18,7 @@ use super::event::UpstreamEvent;
 use super::options::UpstreamLimits;
 use super::pace::{Moment, Pace};
 use super::patience::patience;
-use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind};
+use super::request::{CallObserver, Delivery, Reply, UpstreamError, UpstreamErrorKind, may_go};
 use crate::wire::{Id, Limits, Message, ReadMessageErrorKind, read_items, write};
 
 /// One stream in each direction.
@@ -155,7 +155,7 @@ impl Pipe {
         let Exchange { id, message, timeout, cancel, observer, token, askable, headers: _ } = exchange;
         let patience = patience(&self.desk, id, timeout);
         tokio::pin!(patience);
-        let (waiter, answer) = oneshot::channel();
+        let (waiter, mut answer) = oneshot::channel();
         let begun = AtomicBool::new(false);
         let send = async {
             // What has no end takes nobody's place.
@@ -166,7 +166,9 @@ impl Pipe {
                 Some(Err(TryAcquireError::NoPermits)) => {
                     let busy = UpstreamErrorKind::Busy { limit: self.limits.queue };
                     let _place = self.waiting.try_acquire().map_err(|_| UpstreamError::never(busy))?;
-                    Some(Arc::clone(&self.slots).acquire_owned().await.map_err(|_| self.is_closed())?)
+                    let place = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| self.is_closed())?;
+                    may_go(observer.as_deref())?;
+                    Some(place)
                 }
             };
             let waiter = Some(waiter);
@@ -174,10 +176,16 @@ impl Pipe {
             let questions = Vec::new();
             self.desk.open(id, Call { observer, token, askable, waiter, sent: false, questions, clock: None, place });
             let mut waiting = Waiting { pipe: self, id, done: false };
-            if self.outgoing.send(Outgoing { message, id: Some(id) }).await.is_err() {
-                return Err(self.is_closed());
-            }
-            let answer = answer.await.unwrap_or_else(|_| Err(self.is_closed()));
+            // Who has an answer does not wait to be written: a program that stopped reading may write it all the same.
+            let answered = tokio::select! {
+                biased;
+                sent = self.outgoing.send(Outgoing { message, id: Some(id) }) => match sent {
+                    Ok(()) => answer.await,
+                    Err(_) => return Err(self.is_closed()),
+                },
+                answered = &mut answer => answered,
+            };
+            let answer = answered.unwrap_or_else(|_| Err(self.is_closed()));
             waiting.done = true;
             answer
         };
@@ -363,8 +371,19 @@ pub(crate) async fn write_lines(
     let _ = output.shutdown().await;
 }
 
-/// Reads what comes in, a message a line. Lines that are no message are handed to `stray`.
-pub(crate) async fn read_lines(pipe: Arc<Pipe>, mut input: impl AsyncRead + Unpin, stray: impl Fn(&[u8])) {
+/// Reads what comes in, a message a line. Lines that are no message are handed to `stray`. Once the pipe is closed nothing more is read, and
+/// whoever writes is told so `when`.
+pub(crate) async fn read_lines(
+    pipe: Arc<Pipe>,
+    mut input: impl AsyncRead + Unpin,
+    stray: impl Fn(&[u8]),
+    when: impl Future<Output = ()>,
+) {
+    read_until_closed(&pipe, &mut input, stray).await;
+    when.await;
+}
+
+async fn read_until_closed(pipe: &Pipe, input: &mut (impl AsyncRead + Unpin), stray: impl Fn(&[u8])) {
     let outlet = pipe.outlet();
     let limit = pipe.limits.bytes;
     let mut buffer = BytesMut::with_capacity(16 << 10);

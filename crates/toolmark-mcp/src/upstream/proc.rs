@@ -63,14 +63,29 @@ pub(super) fn has_children(program: Pid) -> bool {
 
 /// A program, those that it has started, and those that they have started.
 pub(super) fn family(program: Pid) -> Vec<Pid> {
+    family_but(program, |_| false)
+}
+
+/// A program's family without those of whom this holds, and without whom they have started.
+pub(super) fn family_but(program: Pid, is_out: impl Fn(Pid) -> bool) -> Vec<Pid> {
     let mut found = vec![program];
     let mut at = 0;
     while let Some(next) = found.get(at).copied() {
         at += 1;
-        let new: Vec<Pid> = children(next).into_iter().filter(|id| !found.contains(id)).collect();
+        let new = children(next).into_iter().filter(|id| !found.contains(id) && !is_out(*id)).collect::<Vec<_>>();
         found.extend(new);
     }
     found
+}
+
+/// Whether a program was let go for good, as is what shows a page to a person: it leads a session of its own, and none of its three streams
+/// leads anywhere.
+pub(super) fn was_let_go(program: Pid) -> bool {
+    let leads_nowhere = |stream| match fs::read_link(format!("/proc/{program}/fd/{stream}")) {
+        Ok(target) => target == std::path::Path::new("/dev/null"),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    look(program).is_some_and(|seen| seen.session == Some(program)) && (0..3).all(leads_nowhere)
 }
 
 /// Looks at a program: the 6th, 22nd and 39th field of its line, which are counted behind its name. One that has ended and waits for somebody

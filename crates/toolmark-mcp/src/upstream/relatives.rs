@@ -19,9 +19,10 @@ mod found {
     }
 
     impl Relatives {
-        /// Those that a program has started, and those that they have started. Whoever was handed on to the system is not among them.
+        /// Those that a program has started, and those that they have started. Whoever was handed on to the system or let go for good is not
+        /// among them.
         pub(crate) fn of(program: Pid) -> Self {
-            let family = proc::family(program).into_iter().filter(|id| *id != program);
+            let family = proc::family_but(program, proc::was_let_go).into_iter().filter(|id| *id != program);
             Self(family.filter_map(Relative::new).collect())
         }
 
@@ -45,6 +46,12 @@ mod found {
             let new: Vec<Relative> = others.0.into_iter().filter(|other| !self.0.contains(other)).collect();
             self.0.extend(new);
             self
+        }
+
+        /// Adds those that they have started: once one of them has ended nobody could say whose they are.
+        pub(crate) fn and_theirs(self) -> Self {
+            let theirs = self.0.iter().filter(|relative| relative.is_there()).map(|relative| Self::of(relative.id));
+            theirs.fold(Self::default(), Self::and).and(self)
         }
 
         /// Those that are still there.
@@ -94,6 +101,10 @@ mod found {
         }
 
         pub(crate) fn and(self, _others: Self) -> Self {
+            self
+        }
+
+        pub(crate) fn and_theirs(self) -> Self {
             self
         }
 

@@ -51,6 +51,11 @@ pub trait CallObserver: Send + Sync {
         let _ = id;
     }
 
+    /// Whether the request may still go out now that its turn has come. Only asked where it had to wait for that.
+    fn may_go(&self) -> bool {
+        true
+    }
+
     /// The server has closed the stream of its answer and wants us to come back for it.
     fn hung_up(&self) {}
 
@@ -187,6 +192,9 @@ pub enum UpstreamErrorKind {
         /// How many may be under way at once.
         limit: usize,
     },
+    /// Its turn came, and by then it was not to be sent any more.
+    #[error("it changed while the call waited; list the tools again")]
+    Outdated,
     /// Too many requests wait for this server.
     #[error("more than {limit} requests wait for the server")]
     Busy {
@@ -246,6 +254,14 @@ impl Said {
         let text = str::from_utf8(body).ok()?.trim();
         let plain = !text.is_empty() && !text.starts_with('<');
         plain.then(|| Self { code: None, message: visible(text, 300) })
+    }
+}
+
+/// Refuses a request that had to wait for its turn and is not to be sent any more.
+pub(crate) fn may_go(observer: Option<&dyn CallObserver>) -> Result<(), UpstreamError> {
+    match observer.is_none_or(CallObserver::may_go) {
+        true => Ok(()),
+        false => Err(UpstreamError::never(UpstreamErrorKind::Outdated)),
     }
 }
 
@@ -309,6 +325,7 @@ impl Explain for UpstreamError {
             UpstreamErrorKind::SessionLost => Code::new("upstream-session-lost"),
             UpstreamErrorKind::Busy { .. } | UpstreamErrorKind::Queued { .. } => Code::new("upstream-busy"),
             UpstreamErrorKind::Credentials(_) => Code::new("upstream-credentials"),
+            UpstreamErrorKind::Outdated => Code::new("mcp-tool-changed"),
         }
     }
 
@@ -342,6 +359,7 @@ impl Explain for UpstreamError {
                 "see that the authorization server can be reached, and that it knows us"
             }
             UpstreamErrorKind::SessionLost => "call again; a new session is opened by itself",
+            UpstreamErrorKind::Outdated => "list the tools again, and call what is there now",
             UpstreamErrorKind::Busy { .. } | UpstreamErrorKind::Queued { .. } => {
                 "call again later, or raise the limits of this pack"
             }

@@ -64,7 +64,7 @@ impl Group {
 
     /// Notes what is there because of the program, for when it is not there any more; again, what has come since.
     fn note_relatives(&mut self) {
-        let known = self.relatives.take().unwrap_or_default();
+        let known = self.relatives.take().unwrap_or_default().and_theirs();
         self.relatives = self.leader.map(|leader| Relatives::of(leader).and(known));
     }
 
@@ -80,7 +80,7 @@ impl Group {
         for round in 0..ROUNDS {
             let noted = self.relatives.clone().unwrap_or_default();
             // This may be a look at thousands.
-            let look = move || Some(Relatives::left_by(leader)?.and(noted).still_there());
+            let look = move || Some(Relatives::left_by(leader)?.and(noted).still_there().and_theirs());
             let left = match tokio::task::spawn_blocking(look).await {
                 Ok(Some(left)) => left,
                 // Nobody says who is left.
@@ -197,9 +197,8 @@ impl Program {
         }
         if let Some(output) = child.stdout.take() {
             let stray = tail.clone();
-            tokio::spawn(read_lines(pipe.clone(), output, move |line| {
-                stray.push(&[b"stdout: ", line].concat());
-            }));
+            let stray = move |line: &[u8]| stray.push(&[b"stdout: ", line].concat());
+            tokio::spawn(read_lines(pipe.clone(), output, stray, seen.clone().cancelled_owned()));
         }
         if let Some(errors) = child.stderr.take() {
             tokio::spawn(keep_lines(errors, tail.clone()));

@@ -87,5 +87,5 @@ impl Desk {
 }
 
 fn read(text: Bytes) -> Option<RawObject> {
-    RawObject::read(text, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).ok()
+    RawObject::read(text, Limits::ADMITTED).ok()
 }

@@ -172,7 +172,7 @@ impl RawObject {
     #[must_use]
     pub fn object(&self, key: &str) -> Option<RawObject> {
         // Invariant: this text was scanned as part of the message, so its size and depth are within limits already.
-        Self::read(self.slice(key)?, Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).ok()
+        Self::read(self.slice(key)?, Limits::ADMITTED).ok()
     }
 
     /// True for a result that says `"isError": true`.

@@ -38,6 +38,8 @@ pub(crate) struct Scanner<'a> {
 impl Limits {
     /// Nesting that no setting goes beyond: open brackets are remembered as the bits of one number.
     pub const DEEPEST: u32 = 128;
+    /// For what was let in before: it is as long as it is.
+    pub const ADMITTED: Self = Self { bytes: usize::MAX, depth: Self::DEEPEST };
 }
 
 impl Default for Limits {

@@ -92,7 +92,7 @@ pub fn insert_meta(result: &RawObject, key: &str, value: &[u8]) -> Bytes {
 /// An object with some members changed, read here first; `None` if it is no object.
 #[must_use]
 pub fn rewrite(object: &Bytes, changes: &[Change<'_>]) -> Option<Bytes> {
-    let object = RawObject::read(object.clone(), Limits { bytes: usize::MAX, depth: Limits::DEEPEST }).ok()?;
+    let object = RawObject::read(object.clone(), Limits::ADMITTED).ok()?;
     Some(object.rewrite(changes))
 }
 

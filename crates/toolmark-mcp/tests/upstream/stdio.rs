@@ -136,15 +136,21 @@ async fn what_a_program_sent_away_ends_with_the_connection_however_fast_the_prog
     if !std::process::Command::new("setsid").arg("true").status().is_ok_and(|status| status.success()) {
         return eprintln!("left out: there is no `setsid` here");
     }
+    if !are_told() {
+        return eprintln!("left out: `/proc` is that of other programs here, or does not say what they have started");
+    }
     // Ends as soon as its input does, and leaves nobody behind who could say what it has started.
     let sending = SERVER.replacen("sleep", "setsid sleep", 1);
     assert_ne!(sending, SERVER);
     for round in 0..20 {
         let (upstream, _events) = connect(shell(&sending)).await;
         let pid = parsed(upstream.request(call(r#"{"name":"pid"}"#)).await)["pid"].as_u64().expect("a number");
-        while !is_leader(pid) {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
+        let leads = async {
+            while !is_leader(pid) {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), leads).await.expect("it leads a session");
         if round % 2 == 0 {
             upstream.close().await;
         } else {
@@ -152,6 +158,14 @@ async fn what_a_program_sent_away_ends_with_the_connection_however_fast_the_prog
         }
         gone(pid).await;
     }
+}
+
+/// Whether the system says what our programs have started.
+#[cfg(target_os = "linux")]
+fn are_told() -> bool {
+    let us = std::process::id().to_string();
+    std::fs::read_link("/proc/self").is_ok_and(|target| target == std::path::Path::new(&us))
+        && std::path::Path::new(&format!("/proc/{us}/task/{us}/children")).exists()
 }
 
 /// Whether a program leads a session: the 6th field of its line is its own id.

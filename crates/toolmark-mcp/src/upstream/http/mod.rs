@@ -25,7 +25,7 @@ use super::event::UpstreamEvent;
 use super::options::UpstreamLimits;
 use super::patience::patience;
 use super::pipe::{Exchange, word};
-use super::request::{Delivery, Reply, UpstreamError, UpstreamErrorKind};
+use super::request::{Delivery, Reply, UpstreamError, UpstreamErrorKind, may_go};
 use crate::wire::version::{Era, ProtocolVersion};
 use crate::wire::{headers, write};
 
@@ -181,7 +181,9 @@ impl Http {
                 Err(TryAcquireError::NoPermits) => {
                     let busy = UpstreamErrorKind::Busy { limit: self.limits.queue };
                     let _place = self.waiting.try_acquire().map_err(|_| UpstreamError::never(busy))?;
-                    Arc::clone(&self.slots).acquire_owned().await.map_err(|_| closed())?
+                    let place = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| closed())?;
+                    may_go(observer.as_deref())?;
+                    place
                 }
             };
             let mut place = Some(place);

@@ -47,9 +47,8 @@ pub(in crate::upstream) fn setup(limits: UpstreamLimits) -> Setup {
     let stray = Arc::new(Mutex::new(Vec::new()));
     let heard = stray.clone();
     tokio::spawn(write_lines(pipe.clone(), outgoing, output, std::future::ready(())));
-    tokio::spawn(read_lines(pipe.clone(), input, move |line| {
-        heard.lock().expect("a lock").push(String::from_utf8_lossy(line).into_owned());
-    }));
+    let stray_line = move |line: &[u8]| heard.lock().expect("a lock").push(String::from_utf8_lossy(line).into_owned());
+    tokio::spawn(read_lines(pipe.clone(), input, stray_line, std::future::ready(())));
     let (input, output) = tokio::io::split(theirs);
     Setup { pipe, server: Server { lines: BufReader::new(input).lines(), output }, events, stray }
 }
@@ -137,6 +136,23 @@ async fn what_has_no_end_takes_nobodys_place() {
     let id = setup.server.hears().await["id"].as_u64().expect("an id");
     setup.server.says(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).await;
     assert_eq!(result(call.await.expect("no panic")), "{}");
+}
+
+#[tokio::test]
+async fn a_server_that_reads_nothing_and_answers_all_the_same_keeps_nobody_waiting() {
+    let mut setup = setup(UpstreamLimits { in_flight: 1, ..UpstreamLimits::default() });
+    // What is being written is more than the server takes, and what comes after it has no room.
+    let long = Bytes::from(vec![b' '; 1 << 17]);
+    setup.pipe.notify(long.clone()).await;
+    tokio::task::yield_now().await;
+    setup.pipe.notify(long).await;
+    let call = start(&setup.pipe, exchange(&setup.pipe));
+    while setup.pipe.desk.under_way() == 0 {
+        tokio::task::yield_now().await;
+    }
+    setup.server.says(r#"{"jsonrpc":"2.0","id":1,"result":{"early":true}}"#).await;
+    let answer = tokio::time::timeout(Duration::from_secs(60), call).await.expect("it is not kept waiting");
+    assert_eq!(result(answer.expect("no panic")), r#"{"early":true}"#);
 }
 
 /// Notes how many lines every write has.

@@ -170,7 +170,7 @@ async fn nobody_looks_after_a_program_whose_pipe_is_closed() {
     let us = rustix::process::getpid();
     let watched = tokio::spawn(attend(Arc::clone(&pipe), us));
     pipe.close("it was closed by us");
-    watched.await.expect("it ends");
+    tokio::time::timeout(LONG, watched).await.expect("it ends").expect("no panic");
 }
 
 /// How many processors a program may use.
