@@ -1,7 +1,9 @@
 //! `cargo xtask test`: everything that must hold before a change lands.
 
 use std::io::{self, Write as _};
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::thread;
 use std::time::Instant;
 
 use clap::Args;
@@ -55,6 +57,9 @@ const STEPS: &[Step] = &[
     Step { needs: Some("npm"), ..step("the console works in a browser", console::works) },
     Step { needs: Some("npm"), ..step("the AG-UI client accepts what agents send", agui::holds) },
 ];
+
+/// How many tests of a program run at once.
+const THREADS: &str = "RUST_TEST_THREADS";
 
 /// The step that must be asked for.
 const LIVE: Step = step("a real model answers", live::answers);
@@ -113,8 +118,14 @@ fn linted() -> bool {
 
 fn tested() -> bool {
     // Plain `cargo test` kills gateways during a few hundred calls; here it is as many as the promise was made for.
-    let mut command = cargo(&["test", "--workspace", "--locked", "--quiet"]);
-    succeeds("cargo test", command.env("TOOLMARK_CRASH_CALLS", "10000"))
+    let mut command = cargo(&["test", "--workspace", "--locked", "--quiet", "--no-fail-fast"]);
+    command.env("TOOLMARK_CRASH_CALLS", "10000");
+    // Many of them wait for others most of the time.
+    if std::env::var_os(THREADS).is_none() {
+        let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        command.env(THREADS, (processors * 2).to_string());
+    }
+    succeeds("cargo test", &mut command)
 }
 
 /// Features that another crate switches on must not be what makes a crate compile.

@@ -134,13 +134,16 @@ impl Serve {
         // A system without random numbers has no key; tokens of the store are good all the same.
         let key = shown.then(ConsoleKey::random).flatten();
         let keeper = Arc::new(Keeper::new(gateway.store().cloned(), key.as_ref()).of(user));
+        let leaving = CancellationToken::new();
         let api = match (gateway.desk(), gateway.store()) {
-            (Some(desk), Some(store)) => Some(
-                Api::new(desk.clone(), store.clone(), Arc::clone(&gateway), Arc::clone(&keeper), within.body).await?,
-            ),
+            (Some(desk), Some(store)) => {
+                let (desk, store, gateway) = (desk.clone(), store.clone(), Arc::clone(&gateway));
+                Some(Api::new(desk, store, gateway, Arc::clone(&keeper), within.body, leaving.clone()).await?)
+            }
             _ => None,
         };
-        let console = shown.then(|| Console::new(Arc::clone(&gateway), Arc::clone(&keeper), within.body));
+        let console = || Console::new(Arc::clone(&gateway), Arc::clone(&keeper), within.body, leaving.clone());
+        let console = shown.then(console);
         let agui = match snapshot.config().agui.enabled {
             true => Some(Agui::new(Arc::clone(&gateway), within.body).await?),
             false => None,
@@ -165,6 +168,7 @@ impl Serve {
             console,
             agui,
             keeper,
+            leaving,
             settled: AtomicBool::new(false),
         };
         Ok(Self { address, gateway, endpoint, way: Arc::new(way), listener, key, limits: within })
@@ -251,6 +255,7 @@ impl Serve {
         drop(listener);
         tracing::info!("the gateway is stopping");
         endpoint.close();
+        way.leaving.cancel();
         if let Some(agui) = &way.agui {
             agui.close();
         }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use toolmark_core::approval::{Ask, AskId, Given, GrantId, Way};
 use toolmark_core::explain::{Code, Explain};
 use toolmark_mcp::downstream::{Body, ReadBodyError, read_body};
@@ -45,6 +46,8 @@ pub(crate) struct Api {
     keeper: Arc<Keeper>,
     /// How long a decision may take to arrive.
     body_time: Duration,
+    /// When those who look on are sent away.
+    leaving: CancellationToken,
 }
 
 /// Why a request gets no answer here.
@@ -82,9 +85,10 @@ impl Api {
         gateway: Arc<Gateway>,
         keeper: Arc<Keeper>,
         body_time: Duration,
+        leaving: CancellationToken,
     ) -> Result<Self, StoreError> {
         let answers = AnswerKey::new(store.shared_key(ANSWERS).await?);
-        Ok(Self { desk, store, answers, gateway, keeper, body_time })
+        Ok(Self { desk, store, answers, gateway, keeper, body_time, leaving })
     }
 
     /// True for addresses that are answered here.
@@ -215,7 +219,7 @@ impl Api {
         let filter = AskFilter { state: Some("pending".into()), ..AskFilter::default() };
         let open = self.store.asks(&filter, None, MOST).await?;
         let (sender, receiver) = mpsc::channel::<Bytes>(64);
-        let (desk, store) = (self.desk.clone(), self.store.clone());
+        let (desk, store, leaving) = (self.desk.clone(), self.store.clone(), self.leaving.clone());
         tokio::spawn(async move {
             let list =
                 |open: &[Ask]| json!({"approvals": open.iter().map(|ask| extras::ask(ask, &look)).collect::<Vec<_>>()});
@@ -226,7 +230,12 @@ impl Api {
                 {
                     return;
                 }
-                next = match tokio::select! { event = happening.recv() => event, () = sender.closed() => return } {
+                let happened = tokio::select! {
+                    event = happening.recv() => event,
+                    () = sender.closed() => return,
+                    () = leaving.cancelled() => return,
+                };
+                next = match happened {
                     Ok(DeskEvent::Asked(ask)) => Some(event("asked", &extras::ask(&ask, &look))),
                     Ok(DeskEvent::Settled(ask)) => Some(event("settled", &extras::ask(&ask, &look))),
                     // Too slow for all of it: begin again with what is open.

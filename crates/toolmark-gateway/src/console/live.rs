@@ -8,6 +8,7 @@ use http::Response;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
 use toolmark_core::approval::Ask;
 use toolmark_core::time::Micros;
 use toolmark_mcp::downstream::{Body, Changed};
@@ -45,6 +46,7 @@ impl Console {
             changes: self.gateway.changes(),
             packs: Value::Null,
             sender,
+            leaving: self.leaving.clone(),
         };
         // What is open is read after listening began, so that nothing falls in between.
         let hello = page.hello().await?;
@@ -63,6 +65,7 @@ struct Page {
     /// What was last told about packs.
     packs: Value,
     sender: mpsc::Sender<Bytes>,
+    leaving: CancellationToken,
 }
 
 /// What is heard next.
@@ -85,6 +88,7 @@ impl Page {
         loop {
             let next = tokio::select! {
                 () = self.sender.closed() => Next::Gone,
+                () = self.leaving.cancelled() => Next::Gone,
                 heard = heard(&mut self.calls) => Next::Calls(heard),
                 event = happened(&mut self.desk) => Next::Desk(event),
                 change = self.changes.recv() => Next::Change(change),

@@ -25,6 +25,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use serde_json::Value;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 use toolmark_mcp::downstream::{Body, Held};
 
 pub(crate) use self::card::diff;
@@ -40,6 +41,8 @@ pub(crate) struct Console {
     keeper: Arc<Keeper>,
     /// How long a request may take to arrive.
     body_time: Duration,
+    /// When those who look on are sent away.
+    leaving: CancellationToken,
     started: SystemTime,
     /// One replay at a time.
     replays: Arc<Semaphore>,
@@ -55,11 +58,17 @@ pub(crate) struct Asked {
 
 impl Console {
     /// Over a gateway, for those whom a keeper lets in.
-    pub(crate) fn new(gateway: Arc<Gateway>, keeper: Arc<Keeper>, body_time: Duration) -> Self {
+    pub(crate) fn new(
+        gateway: Arc<Gateway>,
+        keeper: Arc<Keeper>,
+        body_time: Duration,
+        leaving: CancellationToken,
+    ) -> Self {
         Self {
             gateway,
             keeper,
             body_time,
+            leaving,
             started: SystemTime::now(),
             replays: Arc::new(Semaphore::new(1)),
             written_catalog: catalog::Written::default(),

@@ -10,6 +10,7 @@ use http::{Request, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_util::sync::CancellationToken;
 use toolmark_config::Config;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::gate::Preset;
@@ -103,7 +104,7 @@ impl Console {
         };
         let (sender, receiver) = mpsc::channel(8);
         let run = Run { store: store.clone(), workspace: Arc::new(workspace), config, settings, look, sender };
-        tokio::spawn(run.until_nobody_waits(permit));
+        tokio::spawn(run.until_nobody_waits(self.leaving.clone(), permit));
         Ok(stream(Body::following(receiver, PERIOD)))
     }
 }
@@ -119,11 +120,12 @@ struct Run {
 }
 
 impl Run {
-    async fn until_nobody_waits(self, _permit: OwnedSemaphorePermit) {
+    async fn until_nobody_waits(self, leaving: CancellationToken, _permit: OwnedSemaphorePermit) {
         let sender = self.sender.clone();
         // Dropped halfway, it judges nothing more.
         tokio::select! {
             () = sender.closed() => tracing::debug!("a replay was given up"),
+            () = leaving.cancelled() => tracing::debug!("a replay was given up, since the gateway stops"),
             () = self.judged() => {}
         }
     }

@@ -13,6 +13,7 @@ use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version, header};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_mcp::downstream::origin::{Guard, RefuseRequestError};
 use toolmark_mcp::downstream::{Body, Endpoint, Listening, Pieces};
@@ -80,6 +81,8 @@ pub(super) struct WayIn {
     pub(super) agui: Option<Agui>,
     /// Who may look and decide.
     pub(super) keeper: Arc<Keeper>,
+    /// When those who look on are sent away.
+    pub(super) leaving: CancellationToken,
     /// Whether every pack of the first start has started or failed. What is added later does not take that back.
     pub(super) settled: AtomicBool,
 }

@@ -73,6 +73,19 @@ async fn every_open_page_hears_of_questions_and_answers() {
 }
 
 #[tokio::test]
+async fn whoever_looks_on_is_sent_away_in_peace_when_the_gateway_stops() {
+    let running = Running::start(ASK).await;
+    let (mut page, mut questions) = (running.live("").await, running.events("/api/approvals/events").await);
+    page.of("hello").await;
+    questions.of("open").await;
+    let stopping = tokio::spawn(running.stop());
+    // One that is cut off has no end.
+    page.rest().await;
+    questions.rest().await;
+    stopping.await.expect("no panic");
+}
+
+#[tokio::test]
 async fn thousands_of_calls_reach_a_page_or_are_counted_as_missed() {
     let running = Running::start("").await;
     let mut page = running.live("").await;

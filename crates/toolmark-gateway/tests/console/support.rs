@@ -169,9 +169,13 @@ impl Running {
 
     /// Looks on, from now.
     pub(crate) async fn live(&self, query: &str) -> Events {
+        self.events(&format!("/api/live{query}")).await
+    }
+
+    /// What is told at an address, from now.
+    pub(crate) async fn events(&self, path: &str) -> Events {
         let shown = format!("Bearer {}", self.key);
-        let path = format!("/api/live{query}");
-        let response = self.begin(Method::GET, &path, &[("authorization", &shown)], String::new()).await;
+        let response = self.begin(Method::GET, path, &[("authorization", &shown)], String::new()).await;
         assert_eq!(response.status(), StatusCode::OK);
         Events { body: response.into_body(), text: String::new() }
     }

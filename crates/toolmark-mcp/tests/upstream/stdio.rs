@@ -40,8 +40,12 @@ fn shell(script: &str) -> Target {
     }
 }
 
-/// Whether a process runs; one that has ended but was not collected does not.
+/// Whether a process runs; one that has ended but was not collected does not, where the system says that.
 fn runs(pid: u64) -> bool {
+    if !are_told() {
+        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw).expect("an id");
+        return rustix::process::test_kill_process(pid).is_ok();
+    }
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = status.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
     state.is_some_and(|state| state != 'Z' && state != 'X')
@@ -161,7 +165,6 @@ async fn what_a_program_sent_away_ends_with_the_connection_however_fast_the_prog
 }
 
 /// Whether the system says what our programs have started.
-#[cfg(target_os = "linux")]
 fn are_told() -> bool {
     let us = std::process::id().to_string();
     std::fs::read_link("/proc/self").is_ok_and(|target| target == std::path::Path::new(&us))

@@ -36,7 +36,7 @@ fn session(program: Pid) -> Option<Pid> {
 async fn a_program_leads_a_session_and_a_group_of_its_own() {
     let (mut child, grandchild) = family("sh", "sleep 600 & echo $!; read line").await;
     for pid in [id(&child), grandchild] {
-        assert_eq!(session(pid), Some(id(&child)));
+        until("it is in the session", || session(pid) == Some(id(&child))).await;
         assert_eq!(rustix::process::getpgid(Some(pid)).expect("a group"), id(&child));
     }
     drop(Group::new(Some(id(&child))));
