@@ -232,10 +232,15 @@ impl Workspace {
         (verdict, allows)
     }
 
-    /// Which other tool fits what a refused call wanted to do.
+    /// Which other tool fits what a refused call wanted to do: one with which it would not be refused.
     #[must_use]
-    pub fn fitting(&self, tool: &Tool, facts: &Facts, may_see: impl Fn(&Tool) -> bool) -> Vec<&Tool> {
-        gate::fitting(self.catalog(), tool, facts, may_see, |other| self.known(other))
+    pub fn fitting(&self, request: &Request<'_>, facts: &Facts, may_see: impl Fn(&Tool) -> bool) -> Vec<&Tool> {
+        let may_run = |other: &Tool| {
+            let found = self.examine(&Request { tool: other, ..*request });
+            found.is_ok_and(|found| found.verdict().decision() != Decision::Deny)
+        };
+        let fits = |other: &Tool| may_see(other) && may_run(other);
+        gate::fitting(self.catalog(), request.tool, facts, fits, |other| self.known(other))
     }
 }
 

@@ -353,7 +353,7 @@ fn refuse(
     let tool = arrived.request.tool;
     let fitting = match examination.verdict().decision() {
         Decision::Deny if examination.invalid().is_none() => {
-            workspace.fitting(tool, examination.facts(), |other| shown(other).is_some())
+            workspace.fitting(&arrived.request, examination.facts(), |other| shown(other).is_some())
         }
         _ => Vec::new(),
     };

@@ -103,7 +103,7 @@ impl<'w> Trace<'w> {
     fn of(workspace: &'w Workspace, request: &Request<'w>, found: Examination<'w>) -> Self {
         let tool = request.tool;
         let denied = found.verdict().decision() == Decision::Deny && found.invalid().is_none();
-        let fitting = if denied { workspace.fitting(tool, found.facts(), |_| true) } else { Vec::new() };
+        let fitting = if denied { workspace.fitting(request, found.facts(), |_| true) } else { Vec::new() };
         let told = (!found.outcome().runs())
             .then(|| Refusal::of(tool, &found, request.task, &fitting, |tool| tool.canonical().to_string()));
         Self { workspace, tool, found, fitting, told }

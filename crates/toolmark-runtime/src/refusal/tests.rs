@@ -9,8 +9,9 @@ fn refuse(tool: &str, arguments: &Value, task: Option<&str>) -> Refusal {
     let workspace = workspace(Vec::new());
     let tool = workspace.catalog().find(tool, |_| true).unwrap();
     let task = task.map(|name| &**workspace.tasks().find(name).unwrap());
-    let found = workspace.examine(&Request { tool, arguments, task, caller: Caller::new("alice") }).unwrap();
-    let fitting = workspace.fitting(tool, found.facts(), |_| true);
+    let request = Request { tool, arguments, task, caller: Caller::new("alice") };
+    let found = workspace.examine(&request).unwrap();
+    let fitting = workspace.fitting(&request, found.facts(), |_| true);
     Refusal::of(tool, &found, task, &fitting, |tool| tool.canonical().to_string())
 }
 
