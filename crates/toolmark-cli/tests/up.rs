@@ -137,7 +137,7 @@ fn a_gateway_that_cannot_check_callers_does_not_listen_where_others_reach_it() {
         .output()
         .expect("toolmark runs");
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(6), "{said}");
+    assert_eq!(done.status.code(), Some(3), "{said}");
     assert!(said.contains("error[config-listen-without-auth]"), "{said}");
 }
 
@@ -274,4 +274,32 @@ fn runs_of_agents_are_told_to_the_receiver_of_the_configuration() {
         assert!(told.contains(wanted), "{wanted} is not in {told:?}");
     }
     assert!(!told.contains("a-secret"), "{told:?}");
+}
+
+#[test]
+fn an_address_of_the_console_is_printed_only_if_the_gateway_there_knows_its_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let gateway = Running::start_with(folder.path(), "own.db", "30 tools in 5 packs");
+    let console = |at: &str, store: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
+        command.args(["console", "--url", "--at", at, "--store", store]).current_dir(folder.path());
+        command.output().expect("toolmark runs")
+    };
+    let at = format!("http://{}", gateway.address);
+    let good = console(&at, "own.db");
+    assert!(good.status.success() && good.stderr.is_empty(), "{good:?}");
+    let address = String::from_utf8(good.stdout).expect("text");
+    let (_, key) = address.trim().split_once("#key=").expect("a key");
+    let head = format!("GET /api/me HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {key}", gateway.address);
+    assert_eq!(gateway.send(&head, "").0, 200);
+
+    let strange = console(&at, "other.db");
+    assert_eq!(strange.status.code(), Some(3), "{strange:?}");
+    assert!(strange.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&strange.stderr).contains("console-address"), "{strange:?}");
+
+    gateway.stop();
+    let nobody = console(&at, "own.db");
+    assert!(nobody.status.success(), "{nobody:?}");
+    assert!(String::from_utf8_lossy(&nobody.stderr).contains("no gateway answers"), "{nobody:?}");
 }

@@ -1,6 +1,8 @@
 //! `toolmark console`: an address that opens the console of a running gateway, for a while. It is a token of an approver in the store that
 //! both share; it can be taken back like any other.
 
+mod probe;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -13,6 +15,7 @@ use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
 use toolmark_store::{Micros, NewToken, Store, TokenSecret};
 
+use self::probe::Known;
 use super::token::span;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -60,6 +63,8 @@ enum ConsoleError {
     Address(String),
     #[error("no browser could be started: {0}")]
     Browser(String),
+    #[error("the gateway at {0} has another store than this one, so it would not know the key")]
+    Stranger(String),
 }
 
 pub(crate) fn run(arguments: &OpenConsole) -> Result<Exit, Failure> {
@@ -87,8 +92,21 @@ async fn make(arguments: &OpenConsole) -> Result<Exit, Failure> {
     };
     tidy(&store, now).await?;
     let token = store.create_token(&new, &secret).await.map_err(|error| Failure::refused(Exit::BadInput, &error))?;
-    close(&store).await;
     let shown = secret.reveal();
+    match probe::knows(&base, shown.expose_secret()).await {
+        Known::Yes | Known::Unclear => {}
+        Known::Nobody => output::warn(&format!(
+            "no gateway answers at {base}: `toolmark up` starts one, and `--at` says where another one is"
+        )),
+        Known::No => {
+            // It would open nothing, here or elsewhere.
+            let revoked = store.revoke_token(&token.id).await;
+            close(&store).await;
+            revoked.map_err(|error| Failure::refused(Exit::Failed, &error))?;
+            return Err(Failure::refused(Exit::BadInput, &ConsoleError::Stranger(visible(&base, 200))));
+        }
+    }
+    close(&store).await;
     let address = address(&base, shown.expose_secret());
     let until = token.expires.map(|end| end.to_string()).unwrap_or_default();
     if arguments.json {
@@ -175,7 +193,7 @@ impl Explain for ConsoleError {
     fn code(&self) -> Code {
         match self {
             Self::Volatile => Code::new("token-store-volatile"),
-            Self::Off | Self::Address(_) | Self::Browser(_) => Code::new("console-address"),
+            Self::Off | Self::Address(_) | Self::Browser(_) | Self::Stranger(_) => Code::new("console-address"),
         }
     }
 
@@ -184,6 +202,7 @@ impl Explain for ConsoleError {
             Self::Volatile => "an address that the gateway does not know opens nothing".into(),
             Self::Off => "nothing is served at the address".into(),
             Self::Address(_) => "what opens the console must go to the gateway and nobody else".into(),
+            Self::Stranger(_) => "an address that the gateway does not know opens nothing".into(),
             Self::Browser(_) => "the address holds a key, so it is not printed where it was to be opened".into(),
         }
     }
@@ -193,6 +212,9 @@ impl Explain for ConsoleError {
             Self::Volatile => "give gateway and command the same `--store`, a file or a database".into(),
             Self::Off => "set `enabled = true` in `[console]` and start the gateway again".into(),
             Self::Address(_) => "write it as `http://127.0.0.1:7319`".into(),
+            Self::Stranger(_) => {
+                "run this in the folder in which that gateway was started, or give both the same `--config` or `--store`".into()
+            }
             Self::Browser(_) => "leave out `--open`, and open the address that is printed".into(),
         }
     }

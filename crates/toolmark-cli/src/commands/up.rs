@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 use toolmark_config::Config;
+use toolmark_core::explain::Explain as _;
 use toolmark_core::text::visible;
 use toolmark_gateway::{AgentSpans, Gateway, GatewayBuilder, PackState, Serve};
 use toolmark_mcp::upstream::oauth::Vault;
@@ -92,7 +93,9 @@ async fn serve(
         Ok(serve) => serve,
         Err(error) => {
             gateway.stop().await;
-            return Err(Failure::refused(Exit::Failed, &error));
+            // What is written is refused; what the system says is no matter of what is written.
+            let written = error.code().as_str().starts_with("config-");
+            return Err(Failure::refused(if written { Exit::BadInput } else { Exit::Failed }, &error));
         }
     };
     let address = serve.address();

@@ -352,7 +352,7 @@ fn require_configured(
     }
     // A client that had no server yet would be left with one that cannot start.
     if !lost.is_empty() || (!configured && arguments.url.is_none()) {
-        return Err(Failure::refused(Exit::BadInput, &NotConfigured::new(client, &arguments.config, lost)));
+        return Err(Failure::refused(Exit::BadInput, &NotConfigured::new(client, &arguments.config, configured, lost)));
     }
     if let Some(task) = &arguments.task {
         require_task(task, &config)?;

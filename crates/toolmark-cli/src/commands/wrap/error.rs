@@ -15,6 +15,8 @@ use crate::output;
 pub(super) struct NotConfigured {
     client: Client,
     config: String,
+    /// Whether it is there.
+    configured: bool,
     lost: Lost,
 }
 
@@ -46,13 +48,21 @@ pub(super) struct NoFile {
 
 /// A file of which nothing was kept.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no {}: nothing of {} was wrapped there", listed(backups), client.title())]
+#[error("{}", self.what())]
 pub(super) struct NotWrapped {
     client: Client,
     backups: Vec<String>,
 }
 
 impl NotWrapped {
+    fn what(&self) -> String {
+        let client = self.client.title();
+        match self.backups.is_empty() {
+            true => format!("nothing of {client} was wrapped: it keeps no file there"),
+            false => format!("there is no {}: nothing of {client} was wrapped there", listed(&self.backups)),
+        }
+    }
+
     pub(super) fn new(client: Client, backups: &[PathBuf]) -> Self {
         Self { client, backups: backups.iter().map(|path| output::safe(&path.display().to_string())).collect() }
     }
@@ -89,12 +99,15 @@ impl NotConfigured {
             return format!("there is no `{config}`, from which {client} would start Toolmark");
         };
         let count = output::count(servers.len(), "server");
+        if !self.configured && !self.lost.missing.is_empty() {
+            return format!("there is no `{config}`, and {client} has {count}: {}", listed(servers));
+        }
         let first = format!("`{config}` {verb} {count} of {client}: {}", listed(servers));
         told.fold(first, |before, (verb, servers)| format!("{before}; it {verb} {}", listed(servers)))
     }
 
-    pub(super) fn new(client: Client, config: &Path, lost: Lost) -> Self {
-        Self { client, config: output::safe(&config.display().to_string()), lost }
+    pub(super) fn new(client: Client, config: &Path, configured: bool, lost: Lost) -> Self {
+        Self { client, config: output::safe(&config.display().to_string()), configured, lost }
     }
 }
 
