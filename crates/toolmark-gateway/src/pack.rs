@@ -25,7 +25,7 @@ use toolmark_mcp::upstream::{
 };
 use toolmark_mcp::wire::version::Era;
 
-use self::target::{HIDDEN, hidden, source, target};
+use self::target::{HIDDEN, hidden, named, reworded, source, target};
 use crate::breaker::Breaker;
 use crate::credentials;
 use crate::listing::Listed;
@@ -91,6 +91,8 @@ pub struct PackHandle {
     stderr: StderrTail,
     /// What it was given that nobody else is to read, longest first.
     hidden: Vec<String>,
+    /// What must not be read in reasons either, and what is said instead.
+    named: Vec<(String, String)>,
     tuning: Mutex<Tuning>,
     /// Rings when that changed.
     tuned: Notify,
@@ -137,7 +139,9 @@ impl PackHandle {
         vault: Option<&Vault>,
         grace: Duration,
     ) -> Result<Self, String> {
-        let (target, source) = (target(connection, directory)?, source(connection, &pack.args)?);
+        let named = named(connection, pack);
+        let target = target(connection, directory).map_err(|why| reworded(&why, &named))?;
+        let source = source(connection, &pack.args)?;
         let auth = if let Connection::Http(http) = connection { http.auth.clone() } else { None };
         let trust = credentials::trust(connection, directory).map_err(|error| error.to_string())?;
         let oauth =
@@ -174,7 +178,8 @@ impl PackHandle {
         };
         let hidden = hidden(&target);
         let way = Way::Configured(Box::new((target, options)));
-        Ok(Self { auth, stderr, hidden, at_work, ..Self::new(name, source, pack.limits.timeout, way) }.tuned_as(pack))
+        Ok(Self { auth, stderr, hidden, named, at_work, ..Self::new(name, source, pack.limits.timeout, way) }
+            .tuned_as(pack))
     }
 
     /// One that cannot even be tried, for this reason. What it listed when it was last seen is still listed: `guess` is how it would be
@@ -271,6 +276,7 @@ impl PackHandle {
             restarts: Arc::default(),
             stderr: StderrTail::new(1),
             hidden: Vec::new(),
+            named: Vec::new(),
             tuning: Mutex::new(Tuning { refresh: None, longest: timeout }),
             tuned: Notify::new(),
             at_work: TaskTracker::new(),

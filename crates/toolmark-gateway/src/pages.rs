@@ -58,7 +58,11 @@ impl Pages {
     pub(crate) fn get(&self, era: Era, cursor: Option<&str>) -> Option<Bytes> {
         let at = match cursor {
             None => 0,
-            Some(cursor) => cursor.strip_prefix(CURSOR)?.parse().ok().filter(|at| *at > 0)?,
+            Some(cursor) => {
+                let number = cursor.strip_prefix(CURSOR)?;
+                // As it was written, and in no other way that a number can be.
+                number.parse::<usize>().ok().filter(|at| *at > 0 && at.to_string() == number)?
+            }
         };
         let pages = match era {
             Era::Session => &self.session,

@@ -157,22 +157,22 @@ fn files(known: &Known, written: &Written) -> Result<Vec<Problem>, Failure> {
     // Variables that are not set are a matter of their own.
     let environment = |name: &str| Some(std::env::var(name).unwrap_or_else(|_| name.to_owned()));
     for (name, pack) in config.packs.iter().filter(|(_, pack)| pack.enabled) {
+        // Where it is, and what it is called: nobody is told what variables hold.
         let place = |template: Option<&Template>| {
             let path = template?.expand(&|name: &str| std::env::var(name).ok()).ok()?;
-            Some(written.directory().join(path.expose()))
+            let path = written.directory().join(path.expose());
+            let shown = template?.named().unwrap_or_else(|| path.display().to_string());
+            Some((path, output::safe(&shown)))
         };
-        if let Some(path) = place(pack.cwd.as_ref()).filter(|path| !path.is_dir()) {
-            let error = NoDirectory { pack: name.to_string(), path: output::safe(&path.display().to_string()) };
+        if let Some((_, path)) = place(pack.cwd.as_ref()).filter(|(path, _)| !path.is_dir()) {
+            let error = NoDirectory { pack: name.to_string(), path };
             problems.push(Problem::refused(error.report(), None));
         }
-        let Some(path) = place(pack.env_file.as_ref()) else { continue };
+        let Some((path, shown)) = place(pack.env_file.as_ref()) else { continue };
         let read = fs::read_to_string(&path).map_err(|error| error.to_string());
-        let read = read.and_then(|text| {
-            env_file::read(&text, &path.display().to_string()).map(drop).map_err(|error| error.to_string())
-        });
+        let read = read.and_then(|text| env_file::read(&text, &shown).map(drop).map_err(|error| error.to_string()));
         if let Err(why) = read {
-            let error =
-                EnvFileUnusable { pack: name.to_string(), path: output::safe(&path.display().to_string()), why };
+            let error = EnvFileUnusable { pack: name.to_string(), path: shown.clone(), why };
             problems.push(Problem::refused(error.report(), None));
         }
     }

@@ -124,6 +124,17 @@ impl Template {
         if missing.is_empty() { Ok(Filled { text: Secret::new(whole), variables }) } else { Err(missing) }
     }
 
+    /// The text with variables by their names only, for whoever must not read what they hold; nothing where there are none.
+    #[must_use]
+    pub fn named(&self) -> Option<String> {
+        self.variables().next()?;
+        let part = |part: &Part| match part {
+            Part::Literal(text) => text.expose().to_owned(),
+            Part::Variable { name, .. } => format!("${{{name}}}"),
+        };
+        Some(self.0.iter().map(part).collect())
+    }
+
     /// The text as it is written in `toolmark.toml`.
     #[must_use]
     pub fn written(&self) -> Secret {

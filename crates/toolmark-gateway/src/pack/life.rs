@@ -14,6 +14,7 @@ use toolmark_mcp::upstream::{
     UpstreamLimits,
 };
 
+use super::target::reworded;
 use super::{News, PackHandle, PackState, Untaken, Way};
 use crate::listing::Listed;
 use crate::live::Hub;
@@ -69,6 +70,26 @@ pub(super) struct Unrest {
     last: Option<Instant>,
 }
 
+/// How much a server made the log say lately: it must not be able to fill a disk.
+#[derive(Debug, Default)]
+pub(super) struct Noise {
+    said: u32,
+    since: Option<Instant>,
+}
+
+/// How something of a server is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    Loud,
+    /// The last for a while.
+    Last,
+    Low,
+}
+
+/// So much is told within such a time.
+const LOUD: u32 = 20;
+const WHILE: Duration = Duration::from_secs(60);
+
 /// What a look showed.
 struct Seen {
     /// For how long the lists are good, if the server says so.
@@ -120,6 +141,7 @@ impl PackHandle {
             if self.stop.is_cancelled() {
                 return;
             }
+            let why = reworded(&why, &self.named);
             self.part();
             wait = life.wait;
             if life.ready.is_some_and(|since| since.elapsed() >= SETTLED.max(wait / 2)) {
@@ -209,6 +231,7 @@ impl PackHandle {
     ) -> String {
         let mut looks = Looks::done(good_for, self.refresh());
         let mut unrest = Unrest::default();
+        let mut noise = Noise::default();
         // Whether its lists may be others than those that were read: it said so, or was not heard for a while.
         let mut told = false;
         // How long is waited while what it lists cannot be used.
@@ -308,9 +331,17 @@ impl PackHandle {
                 Some(UpstreamEvent::Log(params)) => {
                     tracing::debug!(target: LOG, pack = %self.name, message = %visible(&String::from_utf8_lossy(&params), 500), "a server says");
                 }
-                Some(UpstreamEvent::Declined { method, reason }) => {
-                    tracing::warn!(target: LOG, pack = %self.name, %method, %reason, "a question of a server was put to nobody");
-                }
+                Some(UpstreamEvent::Declined { method, reason }) => match noise.is_heard(Instant::now()) {
+                    Heard::Loud => {
+                        tracing::warn!(target: LOG, pack = %self.name, %method, %reason, "a question of a server was put to nobody");
+                    }
+                    Heard::Last => {
+                        tracing::warn!(target: LOG, pack = %self.name, "more questions of a server are put to nobody; for a while they are told at `debug` only");
+                    }
+                    Heard::Low => {
+                        tracing::debug!(target: LOG, pack = %self.name, %method, %reason, "a question of a server was put to nobody");
+                    }
+                },
                 Some(UpstreamEvent::Closed(why)) => return why,
             }
         }
@@ -408,6 +439,20 @@ impl Unrest {
         }
         let doubled = 1_u32.checked_shl(self.changes.saturating_sub(OFTEN)).unwrap_or(u32::MAX);
         RELIST.saturating_mul(doubled).min(LONGEST_RELIST)
+    }
+}
+
+impl Noise {
+    pub(super) fn is_heard(&mut self, now: Instant) -> Heard {
+        if self.since.is_none_or(|since| now.saturating_duration_since(since) >= WHILE) {
+            *self = Self { said: 0, since: Some(now) };
+        }
+        self.said = self.said.saturating_add(1);
+        match self.said {
+            ..=LOUD => Heard::Loud,
+            said if said == LOUD + 1 => Heard::Last,
+            _ => Heard::Low,
+        }
     }
 }
 

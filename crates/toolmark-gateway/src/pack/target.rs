@@ -6,7 +6,7 @@ use std::path::Path;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use toolmark_config::sections::is_web_address;
+use toolmark_config::sections::{self, is_web_address};
 use toolmark_config::values::{Filled, Part, Secret, Template, Transport};
 use toolmark_config::{Connection, UpstreamAuth};
 use toolmark_core::text::visible;
@@ -78,6 +78,28 @@ pub(super) fn target(connection: &Connection, directory: &Path) -> Result<Target
             })
         }
     }
+}
+
+/// What must not be read in reasons, and what is said instead: paths and programs with variables in them, longest first.
+pub(super) fn named(connection: &Connection, pack: &sections::Pack) -> Vec<(String, String)> {
+    let Connection::Stdio(stdio) = connection else { return Vec::new() };
+    let pairs = [
+        (pack.command.as_ref(), Some(&stdio.command)),
+        (pack.cwd.as_ref(), stdio.cwd.as_ref()),
+        (pack.env_file.as_ref(), stdio.env_file.as_ref()),
+    ];
+    let named = |(written, filled): (Option<&Template>, Option<&Secret>)| {
+        // As it stands in reasons, which show no character that could pretend to be another.
+        Some((visible(filled?.expose(), 300), written?.named()?))
+    };
+    let mut all: Vec<_> = pairs.into_iter().filter_map(named).filter(|(filled, _)| !filled.is_empty()).collect();
+    all.sort_by_key(|(filled, _)| std::cmp::Reverse(filled.len()));
+    all
+}
+
+/// A reason in which variables are named and not filled in.
+pub(super) fn reworded(why: &str, named: &[(String, String)]) -> String {
+    named.iter().fold(why.to_owned(), |why, (filled, name)| why.replace(filled, name))
 }
 
 /// What stands in place of what a program was given and writes.

@@ -269,3 +269,13 @@ fn a_server_that_changes_all_the_time_is_asked_less_and_less_often() {
     assert_eq!(unrest.pause(later).as_millis(), 250, "it has been quiet");
     assert_eq!(pauses(&mut unrest, later, 1), [250], "it has come to rest");
 }
+
+#[test]
+fn a_server_cannot_fill_the_log() {
+    use life::{Heard, Noise};
+    let (mut noise, start) = (Noise::default(), Instant::now());
+    let heard: Vec<Heard> = (0..1_000).map(|_| noise.is_heard(start)).collect();
+    assert_eq!(heard.iter().filter(|heard| **heard == Heard::Loud).count(), 20);
+    assert_eq!(heard.iter().filter(|heard| **heard == Heard::Last).count(), 1);
+    assert_eq!(noise.is_heard(start + Duration::from_secs(61)), Heard::Loud);
+}

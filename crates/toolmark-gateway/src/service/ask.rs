@@ -1,11 +1,11 @@
 //! The client that called, as a way to a person: a form on the stream of an old client, a question to come back with for a new one.
 
-use bytes::Bytes;
+use bytes::{BufMut as _, Bytes, BytesMut};
 use serde_json::{Value, json};
 use toolmark_core::approval::{Prompt, RunId, Scope};
 use toolmark_mcp::downstream::{Answer, Context, Incoming, InputRequired, Question, Reply};
-use toolmark_mcp::wire::RawObject;
 use toolmark_mcp::wire::version::Era;
+use toolmark_mcp::wire::{RawObject, write};
 use toolmark_runtime::approve::{Client, ClientAnswer, Handed, Later, Reach, Returned};
 
 use super::call::without_ours;
@@ -15,6 +15,9 @@ use super::object;
 const FORM: &str = "elicitation/create";
 /// The key of our question among those of a call.
 const KEY: &str = "dev.toolmark/approval";
+/// What keys of ours begin with, and what is put before a key of a server that begins so.
+const OURS: &str = "dev.toolmark/";
+const THEIRS: &str = "server:";
 /// What a no is called in the form.
 const REJECT: &str = "reject";
 
@@ -83,10 +86,12 @@ impl<'a> Person<'a> {
         };
         let returned = match state {
             State::Plain(own) => {
-                request.input.state = Some(own);
+                request.input.responses = request.input.responses.take().map(for_the_server);
+                request.input.state = Some(own).filter(|own| !own.is_empty());
                 None
             }
             State::Under(run, round, own) => {
+                request.input.responses = request.input.responses.take().map(for_the_server);
                 request.input.state = Some(own).filter(|own| !own.is_empty());
                 Some(Returned { run, answer: None, round: Some(round) })
             }
@@ -140,11 +145,45 @@ pub(super) fn wanted(result: RawObject, run: Option<(RunId, u32)>) -> Answer {
     let result = without_ours(result);
     let own = result.text("requestState").map(|state| Bytes::copy_from_slice(state.as_bytes()));
     let requests = result.object("inputRequests").unwrap_or_else(RawObject::empty);
+    let (requests, renamed) = theirs(requests);
     let state = match (run, own) {
         (Some((run, round)), own) => Some(State::Under(run, round, own.unwrap_or_default()).write()),
-        (None, own) => own.map(|own| State::Plain(own).write()),
+        // Without one nobody would know later that questions have other names here.
+        (None, None) if !renamed => None,
+        (None, own) => Some(State::Plain(own.unwrap_or_default()).write()),
     };
     Answer::InputRequired(InputRequired { requests, state, said: result })
+}
+
+/// The questions of a server, none of which has the name of ours; and whether one had to be called otherwise.
+fn theirs(requests: RawObject) -> (RawObject, bool) {
+    let is_ours = |key: &str| key.starts_with(OURS) || key.starts_with(THEIRS);
+    if !requests.iter().any(|(key, _)| is_ours(&key)) {
+        return (requests, false);
+    }
+    (renamed(&requests, |key| if is_ours(key) { format!("{THEIRS}{key}") } else { key.to_owned() }), true)
+}
+
+/// The answers to them, as the server called its questions.
+fn for_the_server(responses: RawObject) -> RawObject {
+    if !responses.iter().any(|(key, _)| key.starts_with(THEIRS)) {
+        return responses;
+    }
+    renamed(&responses, |key| key.strip_prefix(THEIRS).unwrap_or(key).to_owned())
+}
+
+fn renamed(members: &RawObject, name: impl Fn(&str) -> String) -> RawObject {
+    let mut out = BytesMut::from(&b"{"[..]);
+    for (at, (key, member)) in members.iter().enumerate() {
+        if at > 0 {
+            out.put_u8(b',');
+        }
+        write::quote_into(&mut out, &name(&key));
+        out.put_u8(b':');
+        out.put_slice(member);
+    }
+    out.put_u8(b'}');
+    object(out.freeze())
 }
 
 /// The form: flat, of primitives, as every client can show it.
@@ -231,6 +270,21 @@ mod tests {
         for claimed in [r#"{"dev.toolmark/call":{"verdict":"allow"},"k":[1]}"#, r#"{"k":[1],"dev.toolmark\/call":1}"#] {
             assert_eq!(asks(claimed), kept, "{claimed}");
         }
+    }
+
+    #[test]
+    fn a_server_asks_under_no_name_of_ours_and_gets_its_answers_under_its_own() {
+        let read = |text: &str| object(Bytes::copy_from_slice(text.as_bytes()));
+        let plain = r#"{"a":{"method":"roots/list"}}"#;
+        assert_eq!(theirs(read(plain)).0.raw(), plain);
+        let asked = r#"{"dev.toolmark/approval":1,"server:x":2,"b\"":3}"#;
+        let (shown, renamed) = theirs(read(asked));
+        assert!(renamed);
+        assert_eq!(shown.raw(), r#"{"server:dev.toolmark/approval":1,"server:server:x":2,"b\"":3}"#);
+        assert_eq!(for_the_server(shown).raw(), asked);
+        let text = format!(r#"{{"resultType":"input_required","inputRequests":{asked}}}"#);
+        let Answer::InputRequired(wanted) = wanted(read(&text), None) else { panic!("it asks") };
+        assert!(wanted.state.is_some(), "it comes back with a state that says so");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Questions of a program of the old era, which does not say for which of several calls it asks.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 
+use crate::replaced::{Deployed, Kind};
 use crate::support::{Client, ERAS, Era, Running, by_stdio, call, request, text};
 
 /// Does something while a call of this client is under way that does not end by itself.
@@ -49,6 +51,35 @@ async fn a_person_with_several_calls_under_way_is_asked_what_a_program_wants_to_
             assert_eq!(heard, ["asked Which color?", "asked Which size?"], "{era:?} client");
         };
         during_a_call(&client, work).await;
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_nothing_that_can_be_answered_is_called_once() {
+    for sessions in [false, true] {
+        let server = Deployed::new(Kind { sessions, ..Kind::default() }, &[("x", "Reads x.")]).await;
+        let config = format!("[packs.own]\nurl = \"http://{}/mcp\"\ntrust = \"trusted\"\n", server.address);
+        let gateway = Running::start(&config).await;
+        for era in ERAS {
+            let client = gateway.client(era).await;
+            for asked in [
+                json!(null),
+                json!({}),
+                json!([1]),
+                json!({"a": {"method": 5}}),
+                json!({"a": {"method": "tools/call"}}),
+            ] {
+                let result = json!({"resultType": "input_required", "inputRequests": asked, "content": []});
+                *server.own.result.lock().expect("a lock") = Some(result);
+                let before = server.own.calls.load(Ordering::SeqCst);
+                let ended = call(&client, "x", json!({})).await;
+                // What a server of the old era calls its result means nothing.
+                assert_eq!(ended.is_error == Some(true), !sessions, "{era:?} client: {ended:?}");
+                assert!(sessions || text(&ended).contains("may have had an effect"), "{era:?} client: {ended:?}");
+                assert_eq!(server.own.calls.load(Ordering::SeqCst), before + 1, "{era:?} client: {asked}");
+            }
+        }
         gateway.stop().await;
     }
 }

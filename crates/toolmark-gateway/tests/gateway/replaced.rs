@@ -51,6 +51,8 @@ pub(crate) struct Own {
     tools: Mutex<Value>,
     lists: AtomicUsize,
     pub(crate) calls: AtomicUsize,
+    /// What it answers to calls, where that is not that they ran.
+    pub(crate) result: Mutex<Option<Value>>,
     /// The level of log messages that it was told last.
     pub(crate) level: Mutex<Option<String>>,
     session: String,
@@ -73,6 +75,7 @@ impl Deployed {
             tools: Mutex::default(),
             lists: AtomicUsize::new(0),
             calls: AtomicUsize::new(0),
+            result: Mutex::default(),
             level: Mutex::default(),
             session,
         });
@@ -165,7 +168,8 @@ impl Own {
             }
             ("tools/call", _) => {
                 self.calls.fetch_add(1, Ordering::SeqCst);
-                json!({"resultType": "complete", "content": [{"type": "text", "text": "it ran"}]})
+                let ran = json!({"resultType": "complete", "content": [{"type": "text", "text": "it ran"}]});
+                self.result.lock().expect("a lock").clone().unwrap_or(ran)
             }
             ("logging/setLevel", true) => {
                 *self.level.lock().expect("a lock") = asked["params"]["level"].as_str().map(str::to_owned);

@@ -3,7 +3,7 @@
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 
-use crate::wire::headers::{HeaderMismatchError, PROTOCOL_VERSION, single};
+use crate::wire::headers::{HeaderMismatchError, PROTOCOL_VERSION, check_version, single};
 use crate::wire::version::{Era, ProtocolVersion};
 
 /// Which kinds of answer a client takes.
@@ -72,10 +72,16 @@ pub(super) fn speaks(
     let header = single(headers, &PROTOCOL_VERSION)?;
     let known = |text: &str| text.parse::<ProtocolVersion>().ok();
     if let Some(named) = named {
-        return Ok(match known(named) {
-            Some(version) if version.era() == Era::Session => Speaks::Session(Some(version)),
-            _ => Speaks::Stateless,
-        });
+        return match known(named) {
+            Some(version) if version.era() == Era::Session => {
+                // Something in between may have believed the header.
+                if header.is_some() {
+                    check_version(headers, named)?;
+                }
+                Ok(Speaks::Session(Some(version)))
+            }
+            _ => Ok(Speaks::Stateless),
+        };
     }
     if method == Some("initialize") {
         return Ok(Speaks::Session(None));

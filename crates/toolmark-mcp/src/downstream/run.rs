@@ -8,6 +8,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -26,6 +27,9 @@ use crate::wire::{Change, Limits, RawObject, codes};
 
 /// Questions of one call to an old client, one after another; a service that asks more often goes in circles.
 const ROUNDS: usize = 32;
+/// How long a server that only wants to be asked again is left alone, the first time and at most; twice as long each time.
+const PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 /// A call that is running. Dropping it cancels the call.
 pub(super) struct Run {
@@ -174,9 +178,18 @@ fn serve<S: Service>(service: &S, request: Incoming, context: Context) -> impl F
 }
 
 async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, mut wanted: InputRequired) -> Answer {
+    let mut pause = PAUSE;
     for _ in 0..ROUNDS {
         let questions: Option<Vec<_>> =
             wanted.requests.iter().map(|(key, member)| Question::read(&key, member)).collect();
+        if wanted.requests.is_empty() {
+            // Nothing but to come back later.
+            if wanted.state.is_none() || pause > LONGEST_PAUSE {
+                break;
+            }
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+        }
         let Some(questions) = questions else {
             let fault = Fault::new(codes::INTERNAL_ERROR, "the server asks something that cannot be read");
             return seed.in_vain(None, fault);
@@ -207,7 +220,8 @@ async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, mut wanted
             }
         }
     }
-    seed.in_vain(None, Fault::new(codes::INTERNAL_ERROR, "the server keeps asking"))
+    let message = "the server keeps asking; it may have had an effect, so check before you repeat it";
+    seed.in_vain(None, Fault::new(codes::INTERNAL_ERROR, message))
 }
 
 /// The client's own error, handed back to it as the end of its call.

@@ -27,6 +27,7 @@ mod subscribe;
 #[cfg(target_os = "linux")]
 mod trial;
 mod visits;
+mod wanted;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -47,7 +48,7 @@ pub use stdio::StderrTail;
 pub use subscribe::Wish;
 
 use crate::wire::version::{Era, ProtocolVersion};
-use crate::wire::{Limits, RawObject};
+use crate::wire::{Limits, RawObject, ResultType};
 use compose::{compose, mirror};
 use handshake::Peer;
 use http::Http;
@@ -171,8 +172,15 @@ impl Upstream {
         async move {
             self.0.renew_if_lost().await?;
             let timeout = request.timeout.unwrap_or(self.0.options.limits.request);
-            let exchange = self.0.prepare(self.0.peer().version.era(), request, Some(timeout));
-            self.0.send(exchange).await.map(|(reply, _)| reply)
+            let era = self.0.peer().version.era();
+            let exchange = self.0.prepare(era, request, Some(timeout));
+            let (reply, _) = self.0.send(exchange).await?;
+            match reply {
+                Reply::Result(result) if result.result_type() != ResultType::Complete => {
+                    wanted::understood(era, result).map(Reply::Result)
+                }
+                reply => Ok(reply),
+            }
         }
     }
 

@@ -105,6 +105,24 @@ pub fn check(headers: &HeaderMap, method: &str, params: Option<&RawObject>) -> R
     if decoded == name { Ok(()) } else { Err(mismatch(&NAME, "differs from the name in the body")) }
 }
 
+/// The same for a request that need not have them: what something in between may have believed has to be true.
+///
+/// # Errors
+/// A header that is there twice, not readable or says something else than the body.
+pub fn check_given(headers: &HeaderMap, method: &str, params: Option<&RawObject>) -> Result<(), HeaderMismatchError> {
+    if let Some(value) = single(headers, &METHOD)?
+        && value.as_bytes() != method.as_bytes()
+    {
+        return Err(mismatch(&METHOD, "differs from the method of the body"));
+    }
+    let Some(value) = single(headers, &NAME)? else { return Ok(()) };
+    let decoded = decode(value).ok_or_else(|| mismatch(&NAME, "is not readable"))?;
+    match naming_parameter(method).and_then(|key| params?.text(key)) {
+        Some(name) if name != decoded => Err(mismatch(&NAME, "differs from the name in the body")),
+        _ => Ok(()),
+    }
+}
+
 /// Checks `MCP-Protocol-Version` against the version that the body names.
 ///
 /// # Errors

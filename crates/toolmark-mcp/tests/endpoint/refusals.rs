@@ -138,6 +138,28 @@ async fn headers_that_contradict_the_body_are_refused() {
 }
 
 #[tokio::test]
+async fn what_an_old_client_says_in_headers_has_to_be_true() {
+    let old = Old::open(&endpoint()).await;
+    let cases: [(&[(&str, &str)], bool); 6] = [
+        (&[], true),
+        (&[("mcp-method", "tools/call"), ("mcp-name", "echo")], true),
+        (&[("mcp-name", "=?base64?ZWNobw==?=")], true),
+        (&[("mcp-method", "tools/list")], false),
+        (&[("mcp-name", "other")], false),
+        (&[("mcp-name", "echo"), ("mcp-name", "echo")], false),
+    ];
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": {}}});
+    for (headers, fine) in cases {
+        let request = headers.iter().fold(old.head(post()), |request, (name, value)| request.header(*name, *value));
+        let response = send(&old.endpoint, "alice", request, body.to_string().as_bytes()).await;
+        assert_eq!(response.status(), if fine { StatusCode::OK } else { StatusCode::BAD_REQUEST }, "{headers:?}");
+        if !fine {
+            assert_eq!(value(response).await["error"]["code"], -32020, "{headers:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn arguments_that_are_repeated_in_headers_must_agree() {
     let endpoint = endpoint();
     let params = modern(json!({"name": "test_header_tool", "arguments": {"region": "north"}}));

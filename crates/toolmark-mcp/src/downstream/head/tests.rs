@@ -54,7 +54,12 @@ fn the_body_says_the_era_first_and_the_header_second() {
     assert_eq!(speaks(&none, Some("server/discover"), None), Ok(Speaks::Stateless));
     assert_eq!(speaks(&none, Some("tools/list"), None), session(None));
     assert_eq!(speaks(&old, Some("tools/list"), None), session(Some(ProtocolVersion::V2025_06_18)));
-    assert_eq!(speaks(&modern, Some("tools/list"), Some("2025-11-25")), session(Some(ProtocolVersion::V2025_11_25)));
+    assert_eq!(speaks(&none, Some("tools/list"), Some("2025-11-25")), session(Some(ProtocolVersion::V2025_11_25)));
+    assert_eq!(speaks(&old, Some("tools/list"), Some("2025-06-18")), session(Some(ProtocolVersion::V2025_06_18)));
+    assert!(
+        speaks(&modern, Some("tools/list"), Some("2025-11-25")).is_err(),
+        "something in between may have believed it"
+    );
     assert_eq!(speaks(&strange, Some("tools/list"), None), Ok(Speaks::Unknown));
     let mut twice = modern.clone();
     twice.append("mcp-protocol-version", "2025-06-18".parse().unwrap());

@@ -13,7 +13,7 @@ use toolmark_core::explain::{Code, Explain as _};
 
 use super::response;
 use crate::downstream::admit::{Admitted, Request, mismatch, named_version, unreadable, unsupported};
-use crate::downstream::answer::{Answer, Fault, Spoken};
+use crate::downstream::answer::{Answer, Spoken};
 use crate::downstream::body::{Body, Source};
 use crate::downstream::caller::Caller;
 use crate::downstream::endpoint::Endpoint;
@@ -25,9 +25,9 @@ use crate::downstream::run::{Run, Step};
 use crate::downstream::service::Service;
 use crate::downstream::stream::{CallStream, SessionCallStream};
 use crate::downstream::ticket::Ticket;
-use crate::wire::headers::{METHOD, PROTOCOL_VERSION, SESSION_ID, single};
+use crate::wire::headers::{self, PROTOCOL_VERSION, SESSION_ID};
 use crate::wire::version::ProtocolVersion;
-use crate::wire::{Id, Message, RawObject, codes, write};
+use crate::wire::{Id, Message, RawObject, write};
 
 /// What is left to do once a message was read.
 enum Next<S: Service> {
@@ -108,10 +108,11 @@ impl<S: Service> Endpoint<S> {
     }
 
     fn take_in_session(&self, headers: &HeaderMap, message: Message<'_>, caller: Caller, accepts: Accepts) -> Next<S> {
-        if let (Message::Request { id, .. }, Some(method)) = (&message, message.method())
-            && let Some(refused) = contradicts(headers, method)
+        // An old client need not repeat in headers what it says.
+        if let Message::Request { id, method, params } = &message
+            && let Err(error) = headers::check_given(headers, method, params.as_ref())
         {
-            return Next::Reply(response::json(StatusCode::BAD_REQUEST, refused.write(Some(id))));
+            return Next::Reply(response::json(StatusCode::BAD_REQUEST, mismatch(&error).write(Some(id))));
         }
         if let Message::Request { id, method, params } = &message
             && method == "initialize"
@@ -310,18 +311,6 @@ fn unfit(headers: &HeaderMap, accepts: Accepts) -> Option<Response<Body>> {
         ));
     }
     None
-}
-
-/// An old client need not repeat its method in a header, but if it does, something in between may believe it.
-fn contradicts(headers: &HeaderMap, method: &str) -> Option<Fault> {
-    match single(headers, &METHOD) {
-        Err(error) => Some(mismatch(&error)),
-        Ok(Some(value)) if value.as_bytes() != method.as_bytes() => {
-            let message = "header `mcp-method` differs from the method of the body";
-            Some(Fault::new(codes::HEADER_MISMATCH, message).coded(Code::new("header-mismatch")))
-        }
-        Ok(_) => None,
-    }
 }
 
 fn no_answers(id: Option<&Id>) -> Response<Body> {
