@@ -143,7 +143,7 @@ impl PackHandle {
         let target = target(connection, directory).map_err(|why| reworded(&why, &named))?;
         let source = source(connection, &pack.args)?;
         let auth = if let Connection::Http(http) = connection { http.auth.clone() } else { None };
-        let trust = credentials::trust(connection, directory).map_err(|error| error.to_string())?;
+        let trust = credentials::trust(connection, directory).map_err(|error| reworded(&error.to_string(), &named))?;
         let oauth =
             credentials::oauth(&name, connection, trust.clone())?.map(|settings| OAuth::new(settings, vault.cloned()));
         let oauth = oauth.transpose().map_err(|error| error.to_string())?;
@@ -310,7 +310,9 @@ impl PackHandle {
     /// The last lines of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> Vec<String> {
-        let hidden = |line: String| self.hidden.iter().fold(line, |line, value| line.replace(value, HIDDEN));
+        let paths = self.named.iter().filter(|(filled, _)| filled.len() >= 4);
+        let named = |line: String| paths.clone().fold(line, |line, (filled, name)| line.replace(filled, name));
+        let hidden = |line: String| self.hidden.iter().fold(named(line), |line, value| line.replace(value, HIDDEN));
         self.stderr.lines().into_iter().map(hidden).collect()
     }
 

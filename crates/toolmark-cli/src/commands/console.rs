@@ -13,7 +13,7 @@ use serde_json::json;
 use toolmark_config::Config;
 use toolmark_core::explain::{Code, Explain};
 use toolmark_core::text::visible;
-use toolmark_store::{Micros, NewToken, Store, TokenSecret};
+use toolmark_store::{Micros, NewToken, Store, Token, TokenSecret};
 
 use self::probe::Known;
 use super::token::span;
@@ -22,6 +22,9 @@ use crate::failure::Failure;
 use crate::place::{Place, close};
 use crate::workspace::Written;
 use crate::{output, who};
+
+/// How long a key is good that is only shown to ask whether it is known.
+const A_MOMENT: Duration = Duration::from_secs(10);
 
 /// What such tokens are called.
 const NAMED: &str = "console:";
@@ -82,31 +85,21 @@ async fn make(arguments: &OpenConsole) -> Result<Exit, Failure> {
         None => base(&written.config, written.config.gateway.listen),
     };
     let store = arguments.place.open(&written, &ConsoleError::Volatile).await?;
-    let secret = TokenSecret::random().map_err(|error| Failure::refused(Exit::Failed, &error))?;
-    let now = Micros::from(SystemTime::now());
-    let new = NewToken {
-        name: format!("{NAMED}{}:{:x}", who::name(None), now.get()),
-        expires: Some(now.after(arguments.expires)),
-        approver: true,
-        ..NewToken::default()
-    };
-    tidy(&store, now).await?;
-    let token = store.create_token(&new, &secret).await.map_err(|error| Failure::refused(Exit::BadInput, &error))?;
-    let shown = secret.reveal();
-    match probe::knows(&base, shown.expose_secret()).await {
+    tidy(&store, Micros::from(SystemTime::now())).await?;
+    match knows_the_store(&base, &store).await? {
         Known::Yes | Known::Unclear => {}
         Known::Nobody => output::warn(&format!(
             "no gateway answers at {base}: `toolmark up` starts one, and `--at` says where another one is"
         )),
+        // It would open nothing, here or elsewhere.
         Known::No => {
-            // It would open nothing, here or elsewhere.
-            let revoked = store.revoke_token(&token.id).await;
             close(&store).await;
-            revoked.map_err(|error| Failure::refused(Exit::Failed, &error))?;
             return Err(Failure::refused(Exit::BadInput, &ConsoleError::Stranger(visible(&base, 200))));
         }
     }
+    let (token, secret) = create(&store, arguments.expires).await?;
     close(&store).await;
+    let shown = secret.reveal();
     let address = address(&base, shown.expose_secret());
     let until = token.expires.map(|end| end.to_string()).unwrap_or_default();
     if arguments.json {
@@ -124,6 +117,28 @@ async fn make(arguments: &OpenConsole) -> Result<Exit, Failure> {
         output::line(address)?;
     }
     Ok(Exit::Success)
+}
+
+/// A token that opens the console for so long.
+async fn create(store: &Store, expires: Duration) -> Result<(Token, TokenSecret), Failure> {
+    let secret = TokenSecret::random().map_err(|error| Failure::refused(Exit::Failed, &error))?;
+    let now = Micros::from(SystemTime::now());
+    let new = NewToken {
+        name: format!("{NAMED}{}:{:x}", who::name(None), now.get()),
+        expires: Some(now.after(expires)),
+        approver: true,
+        ..NewToken::default()
+    };
+    let token = store.create_token(&new, &secret).await.map_err(|error| Failure::refused(Exit::BadInput, &error))?;
+    Ok((token, secret))
+}
+
+/// Whether the gateway there has this store. It is shown a key that is worth nothing afterwards: anybody may listen at that address.
+async fn knows_the_store(base: &str, store: &Store) -> Result<Known, Failure> {
+    let (token, secret) = create(store, A_MOMENT).await?;
+    let known = probe::knows(base, secret.reveal().expose_secret()).await;
+    store.revoke_token(&token.id).await.map_err(|error| Failure::refused(Exit::Failed, &error))?;
+    Ok(known)
 }
 
 /// Where a browser finds the console.

@@ -7,13 +7,15 @@ use crate::tool::Tool;
 
 /// At most so many are named.
 const MOST: usize = 3;
+/// And so many are looked at, which may take a while for each.
+const LOOKED_AT: usize = 16;
 
 /// Tools of the same pack that take the same arguments and are known to do what this call would have done, best first.
 pub fn fitting<'c>(
     catalog: &'c Catalog,
     tool: &Tool,
     facts: &Facts,
-    may_see: impl Fn(&Tool) -> bool,
+    fits: impl Fn(&Tool) -> bool,
     known: impl Fn(&Tool) -> KnownBehavior,
 ) -> Vec<&'c Tool> {
     let Some(effect) = facts.effects().find(|effect| effect.mutability == Mutability::Mutates) else {
@@ -24,10 +26,9 @@ pub fn fitting<'c>(
     let mut found: Vec<(u8, &Tool)> = siblings
         .filter(|other| other.schema_digest() == schema)
         .filter_map(|other| Some((fitness(&known(other), effect, domain)?, other)))
-        .filter(|(_, other)| may_see(other))
         .collect();
     found.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.canonical().cmp(b.canonical())));
-    found.into_iter().take(MOST).map(|(_, tool)| tool).collect()
+    found.into_iter().map(|(_, tool)| tool).take(LOOKED_AT).filter(|other| fits(other)).take(MOST).collect()
 }
 
 /// What a tool gives back, where that says what it is about.

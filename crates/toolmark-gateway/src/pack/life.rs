@@ -260,6 +260,7 @@ impl PackHandle {
                         }
                         // No new call goes to it. Those that are under way go on: it is there, and does what it was asked before.
                         Err(unseen) if unseen.seems == Seems::Refused => {
+                            unrest.note(true, Instant::now());
                             let wait = out.map_or(WAIT.0, |wait| (wait * 2).min(WAIT.1));
                             tracing::warn!(target: LOG, pack = %self.name, reason = %unseen.why, retry_s = wait.as_secs(), "a server is not called");
                             out = Some(wait);
@@ -273,6 +274,8 @@ impl PackHandle {
                         }
                         Err(unseen) => {
                             tracing::warn!(target: LOG, pack = %self.name, reason = %unseen.why, "a list could not be read again");
+                            // One that says all the time that it changed is no less at work for it.
+                            unrest.note(true, Instant::now());
                             looks = Looks::done(looks.good_for, self.refresh());
                             // Once may be chance.
                             if self.is_gone(&unseen) {
@@ -300,7 +303,7 @@ impl PackHandle {
                 // A server that calls its list changed all the time is asked once in a while.
                 Some(UpstreamEvent::ListChanged(_)) => {
                     told = true;
-                    looks.soon(unrest.pause(Instant::now()));
+                    looks.soon(unrest.pause(Instant::now()).max(out.unwrap_or_default()));
                 }
                 Some(UpstreamEvent::Reconnected) => {
                     told = true;

@@ -43,7 +43,7 @@ pub(super) fn target(connection: &Connection, directory: &Path) -> Result<Target
                 stdio.inherit_env.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?))).collect();
             if let Some(path) = &stdio.env_file {
                 let text = std::fs::read_to_string(directory.join(path.expose())).map_err(|error| {
-                    format!("its `env_file` `{}` cannot be read: {error}", visible(path.expose(), 300))
+                    format!("its `env_file` `{}` cannot be read: {error}", visible(path.expose(), LONGEST_PATH))
                 })?;
                 let more = toolmark_config::env_file::read(&text, "env_file").map_err(|error| error.to_string())?;
                 env.extend(more.into_iter().map(|(name, value)| (name, value.expose().to_owned())));
@@ -82,24 +82,37 @@ pub(super) fn target(connection: &Connection, directory: &Path) -> Result<Target
 
 /// What must not be read in reasons, and what is said instead: paths and programs with variables in them, longest first.
 pub(super) fn named(connection: &Connection, pack: &sections::Pack) -> Vec<(String, String)> {
-    let Connection::Stdio(stdio) = connection else { return Vec::new() };
-    let pairs = [
-        (pack.command.as_ref(), Some(&stdio.command)),
-        (pack.cwd.as_ref(), stdio.cwd.as_ref()),
-        (pack.env_file.as_ref(), stdio.env_file.as_ref()),
-    ];
+    let pairs = match connection {
+        Connection::Stdio(stdio) => vec![
+            (pack.command.as_ref(), Some(&stdio.command)),
+            (pack.cwd.as_ref(), stdio.cwd.as_ref()),
+            (pack.env_file.as_ref(), stdio.env_file.as_ref()),
+        ],
+        Connection::Http(http) => vec![(pack.ca.as_ref(), http.ca.as_ref())],
+    };
     let named = |(written, filled): (Option<&Template>, Option<&Secret>)| {
-        // As it stands in reasons, which show no character that could pretend to be another.
-        Some((visible(filled?.expose(), 300), written?.named()?))
+        Some((filled?.expose().to_owned(), written?.named()?))
     };
     let mut all: Vec<_> = pairs.into_iter().filter_map(named).filter(|(filled, _)| !filled.is_empty()).collect();
+    // Reasons show no character that could pretend to be another.
+    let shown: Vec<_> = all.iter().map(|(filled, name)| (visible(filled, LONGEST_PATH), name.clone())).collect();
+    all.extend(shown);
     all.sort_by_key(|(filled, _)| std::cmp::Reverse(filled.len()));
+    all.dedup();
     all
 }
 
-/// A reason in which variables are named and not filled in.
+/// No path is longer.
+const LONGEST_PATH: usize = 4096;
+
+/// A reason in which variables are named and not filled in. What is quoted is looked at, and not the words around it.
 pub(super) fn reworded(why: &str, named: &[(String, String)]) -> String {
-    named.iter().fold(why.to_owned(), |why, (filled, name)| why.replace(filled, name))
+    let quoted =
+        |(at, text): (usize, &str)| match named.iter().find(|(filled, _)| at % 2 == 1 && text.ends_with(filled)) {
+            Some((_, name)) => name.clone(),
+            None => text.to_owned(),
+        };
+    why.split('`').enumerate().map(quoted).collect::<Vec<_>>().join("`")
 }
 
 /// What stands in place of what a program was given and writes.

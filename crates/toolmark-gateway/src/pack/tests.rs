@@ -129,6 +129,26 @@ fn what_a_program_was_given_is_not_told_when_it_writes_it() {
     assert_eq!(pack.stderr_tail(), [told]);
 }
 
+#[test]
+fn a_reason_names_variables_and_does_not_tell_what_they_hold() {
+    let text = "[packs.x]\ncommand = \"${RUN:-sh}\"\ncwd = \"srv/d-${PW}\"\n";
+    let config = Config::read(text, "toolmark.toml").expect("a configuration");
+    let set = |name: &str| (name == "PW").then(|| "hunter\u{202e}2".to_owned());
+    let expanded = config.expand(&set).expect("every variable is set");
+    let (name, connection) = expanded.connections.first().expect("a pack");
+    let named = target::named(connection, config.packs.get(name).expect("a section"));
+    let shown = visible("/home/a/srv/d-hunter\u{202e}2", 300);
+    for (why, told) in [
+        (
+            format!("`sh` cannot be started: its `cwd` `{shown}` is no directory"),
+            "`${RUN}` cannot be started: its `cwd` `srv/d-${PW}` is no directory",
+        ),
+        ("`sh` ends its handshake: `other`".to_owned(), "`${RUN}` ends its handshake: `other`"),
+    ] {
+        assert_eq!(reworded(&why, &named), told);
+    }
+}
+
 /// A server in this process that is reached each time somebody wants to, and ends so long after.
 struct Short {
     pack: Arc<PackHandle>,

@@ -30,6 +30,8 @@ pub(super) enum State {
     Asked(RunId),
     /// An approved run under way, with the server's own state.
     Under(RunId, u32, Bytes),
+    /// A server without a state of its own, whose questions have other names here.
+    Renamed,
 }
 
 /// The user of the client that made a call.
@@ -57,6 +59,7 @@ impl State {
                 out.extend_from_slice(&round.to_be_bytes());
                 out.extend_from_slice(own);
             }
+            Self::Renamed => out.push(3),
         }
         out.into()
     }
@@ -72,6 +75,7 @@ impl State {
                 let own = state.slice(21..);
                 Some(Self::Under(RunId::new(u128::from_be_bytes(*run)), u32::from_be_bytes(*round), own))
             }
+            3 if rest.is_empty() => Some(Self::Renamed),
             _ => None,
         }
     }
@@ -87,7 +91,11 @@ impl<'a> Person<'a> {
         let returned = match state {
             State::Plain(own) => {
                 request.input.responses = request.input.responses.take().map(for_the_server);
-                request.input.state = Some(own).filter(|own| !own.is_empty());
+                request.input.state = Some(own);
+                None
+            }
+            State::Renamed => {
+                request.input.responses = request.input.responses.take().map(for_the_server);
                 None
             }
             State::Under(run, round, own) => {
@@ -148,9 +156,9 @@ pub(super) fn wanted(result: RawObject, run: Option<(RunId, u32)>) -> Answer {
     let (requests, renamed) = theirs(requests);
     let state = match (run, own) {
         (Some((run, round)), own) => Some(State::Under(run, round, own.unwrap_or_default()).write()),
-        // Without one nobody would know later that questions have other names here.
-        (None, None) if !renamed => None,
-        (None, own) => Some(State::Plain(own.unwrap_or_default()).write()),
+        (None, Some(own)) => Some(State::Plain(own).write()),
+        // Nobody would know later that questions have other names here.
+        (None, None) => renamed.then(|| State::Renamed.write()),
     };
     Answer::InputRequired(InputRequired { requests, state, said: result })
 }
@@ -244,10 +252,12 @@ mod tests {
             State::Asked(run),
             State::Under(run, 3, Bytes::from_static(b"own")),
             State::Under(run, 0, Bytes::new()),
+            State::Plain(Bytes::new()),
+            State::Renamed,
         ] {
             assert_eq!(State::read(&state.write()), Some(state));
         }
-        for broken in [&b""[..], b"\x01short", b"\x02short", b"\x09"] {
+        for broken in [&b""[..], b"\x01short", b"\x02short", b"\x03more", b"\x09"] {
             assert_eq!(State::read(&Bytes::copy_from_slice(broken)), None);
         }
     }

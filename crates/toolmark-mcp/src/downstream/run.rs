@@ -184,11 +184,13 @@ async fn ask<S: Service>(service: &S, seed: &Seed, context: &Context, mut wanted
             wanted.requests.iter().map(|(key, member)| Question::read(&key, member)).collect();
         if wanted.requests.is_empty() {
             // Nothing but to come back later.
-            if wanted.state.is_none() || pause > LONGEST_PAUSE {
+            if wanted.state.is_none() {
                 break;
             }
             tokio::time::sleep(pause).await;
-            pause *= 2;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        } else {
+            pause = PAUSE;
         }
         let Some(questions) = questions else {
             let fault = Fault::new(codes::INTERNAL_ERROR, "the server asks something that cannot be read");

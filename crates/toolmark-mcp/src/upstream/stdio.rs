@@ -165,7 +165,7 @@ pub(crate) fn start(
     if let Some(cwd) = cwd {
         // The system would say of the program that it is not there.
         if !cwd.is_dir() {
-            let reason = format!("its `cwd` `{}` is no directory", visible(&cwd.display().to_string(), 300));
+            let reason = format!("its `cwd` `{}` is no directory", visible(&cwd.display().to_string(), 4096));
             return Err(std::io::Error::new(std::io::ErrorKind::NotFound, reason));
         }
         program.current_dir(cwd);
