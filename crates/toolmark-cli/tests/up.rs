@@ -228,30 +228,41 @@ fn a_lock_with_definitions_brings_tools_to_where_their_server_never_was() {
     gateway.stop();
 }
 
-/// A receiver of spans that takes one request, and says what was in it.
+/// A receiver of spans, which may come in several requests. It says what was in them all once somebody comes and says nothing.
 fn receiver() -> (String, std::thread::JoinHandle<String>) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     let taken = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("somebody comes");
-        let (mut all, mut bytes) = (Vec::new(), [0; 4096]);
+        let mut all = String::new();
         loop {
-            let text = String::from_utf8_lossy(&all).into_owned();
-            let length = text.to_lowercase().split_once("content-length: ").map(|(_, rest)| {
-                rest.lines().next().and_then(|length| length.trim().parse::<usize>().ok()).expect("a length")
-            });
-            let head = all.windows(4).position(|four| four == b"\r\n\r\n");
-            if head.zip(length).is_some_and(|(head, length)| all.len() >= head + 4 + length) {
-                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
-                return text;
-            }
-            match stream.read(&mut bytes) {
-                Ok(count @ 1..) => all.extend_from_slice(bytes.get(..count).unwrap_or_default()),
-                _ => return text,
+            let (stream, _) = listener.accept().expect("somebody comes");
+            match received(stream) {
+                text if text.is_empty() => return all,
+                text => all.push_str(&text),
             }
         }
     });
     (address, taken)
+}
+
+/// One request, answered.
+fn received(mut stream: TcpStream) -> String {
+    let (mut all, mut bytes) = (Vec::new(), [0; 4096]);
+    loop {
+        let text = String::from_utf8_lossy(&all).into_owned();
+        let length = text.to_lowercase().split_once("content-length: ").map(|(_, rest)| {
+            rest.lines().next().and_then(|length| length.trim().parse::<usize>().ok()).expect("a length")
+        });
+        let head = all.windows(4).position(|four| four == b"\r\n\r\n");
+        if head.zip(length).is_some_and(|(head, length)| all.len() >= head + 4 + length) {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            return text;
+        }
+        match stream.read(&mut bytes) {
+            Ok(count @ 1..) => all.extend_from_slice(bytes.get(..count).unwrap_or_default()),
+            _ => return text,
+        }
+    }
 }
 
 #[test]
@@ -269,6 +280,7 @@ fn runs_of_agents_are_told_to_the_receiver_of_the_configuration() {
     let (status, answer) = gateway.send(&head, &said.to_string());
     assert!(status == 200 && answer.contains("RUN_FINISHED"), "{answer}");
     gateway.stop();
+    drop(TcpStream::connect(endpoint.trim_start_matches("http://")).expect("it listens"));
     let told = taken.join().expect("it was told");
     for wanted in ["POST /agui/{agent}", "invoke_agent talker", "turn 1", "chat "] {
         assert!(told.contains(wanted), "{wanted} is not in {told:?}");
