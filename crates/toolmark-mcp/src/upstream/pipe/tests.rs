@@ -138,6 +138,42 @@ async fn what_has_no_end_takes_nobodys_place() {
     assert_eq!(result(call.await.expect("no panic")), "{}");
 }
 
+/// Whoever has changed their mind by the time it is their turn.
+struct Stale;
+
+impl CallObserver for Stale {
+    fn progress(&self, _: Bytes) {}
+
+    fn message(&self, _: Bytes) {}
+
+    fn may_go(&self) -> bool {
+        false
+    }
+
+    fn ask(&self, _: Question) -> BoxFuture<'static, Answer> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_had_to_wait_is_asked_once_more_whether_it_may_go_out() {
+    let mut setup = setup(UpstreamLimits { in_flight: 1, ..UpstreamLimits::default() });
+    let first = start(&setup.pipe, exchange(&setup.pipe));
+    let id = setup.server.hears().await["id"].as_u64().expect("an id");
+    let stale = start(&setup.pipe, Exchange { observer: Some(Arc::new(Stale)), ..exchange(&setup.pipe) });
+    tokio::task::yield_now().await;
+    setup.server.says(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).await;
+    first.await.expect("no panic").expect("answered");
+    let error = stale.await.expect("no panic").expect_err("it does not go out");
+    assert_eq!((error.kind(), error.delivery()), (&UpstreamErrorKind::Outdated, Delivery::Never));
+    // What the server hears next is somebody else's, who gets the place.
+    let next = start(&setup.pipe, exchange(&setup.pipe));
+    let id = setup.server.hears().await["id"].as_u64().expect("an id");
+    assert_eq!(id, 3);
+    setup.server.says(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).await;
+    next.await.expect("no panic").expect("answered");
+}
+
 #[tokio::test]
 async fn a_server_that_reads_nothing_and_answers_all_the_same_keeps_nobody_waiting() {
     let mut setup = setup(UpstreamLimits { in_flight: 1, ..UpstreamLimits::default() });
